@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.durable import open_whole, remove_unfinished, write_atomically
+from dragoman.durable import beside, open_whole, remove_unfinished, write_atomically
 from dragoman.errors import DragomanError
 
 
@@ -170,6 +170,11 @@ def test_a_file_in_shared_memory_is_replaced_like_any_other() -> None:
         write_atomically(path, "after")
 
         assert path.read_text() == "after"
+
+
+def test_beside_a_name_that_no_file_can_have_nothing_can_be_made(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="File name too long"):
+        beside(tmp_path / ("x" * 256), ".part").mkdir()
 
 
 @pytest.mark.parametrize("name", ["x" * 255, "\u0436" * 127])

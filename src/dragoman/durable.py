@@ -15,8 +15,11 @@ from dragoman.errors import DragomanError, UsageError
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
-_LONGEST_NAME = 220
-"""Bytes; most systems allow 255, and the name of an unfinished file is somewhat longer."""
+_LONGEST_NAME = 255
+"""Bytes that most systems allow."""
+
+_LONGEST_WITH_ENDING = 220
+"""The same for a name that files beside it have with something added."""
 
 _COMPRESSED = (".gz", ".zst", ".xz", ".bz2", ".zip")
 """Endings of compressed files, which nothing here writes."""
@@ -168,10 +171,19 @@ def remove_unfinished(path: Path) -> None:
         unfinished.unlink(missing_ok=True)
 
 
+def beside(place: Path, ending: str) -> Path:
+    """Return the path of a file beside another one that has its name, with an ending."""
+    return place.with_name(f"{_short_name(place)}{ending}")
+
+
 def _short_name(place: Path) -> str:
-    """Return the name of a file, or a digest of a name that is too long to be extended."""
+    """Return the name of a file, or a digest of a name that is too long to be extended.
+
+    One that no file can have stays, so that a file beside it is refused before any work.
+    """
     name = os.fsencode(place.name)
-    return place.name if len(name) <= _LONGEST_NAME else hashlib.sha256(name).hexdigest()
+    is_too_long = _LONGEST_WITH_ENDING < len(name) <= _LONGEST_NAME
+    return hashlib.sha256(name).hexdigest() if is_too_long else place.name
 
 
 @contextlib.contextmanager

@@ -338,6 +338,21 @@ def test_a_file_whose_name_is_not_utf_8_is_translated_too(
     assert json.loads(rejected)["place"] == f"{strange}:23"
 
 
+@pytest.mark.parametrize("length", [245, 255])
+def test_an_output_may_have_the_longest_name_that_a_file_may(
+    job: Job, length: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = replace(job, output=job.output.with_name("x" * (length - 4) + ".txt"))
+    with monkeypatch.context() as patch:
+        poison(patch, texts=frozenset({LINES[22]}))
+        assert run(job) == 1
+    assert rejections_path(job.output).exists()
+
+    assert run(job) == 0
+
+    assert job.output.read_text() == expected(job)
+
+
 def test_rejections_of_an_earlier_output_do_not_stay(
     job: Job, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,7 +12,7 @@ from dragoman.bulk.file_format import Block
 from dragoman.bulk.job import Job
 from dragoman.bulk.kept import FinishedBlock, KeptParts, Rejection
 from dragoman.bulk.unchanged import Unchanged
-from dragoman.durable import flush, follow_links, is_ordinary, open_whole, remove_unfinished
+from dragoman.durable import beside, flush, follow_links, is_ordinary, open_whole, remove_unfinished
 
 Distribute = Callable[[Job, KeptParts, Sequence[Block]], Iterator[Done]]
 """Has the blocks of a job translated and saved, in any order."""
@@ -72,7 +72,7 @@ def in_this_process(job: Job, parts: KeptParts, blocks: Sequence[Block]) -> Iter
 
 def rejections_path(output: Path) -> Path:
     """Return the path of the file with the lines that were set aside."""
-    return output.with_name(f"{output.name}.rejected.jsonl")
+    return beside(output, ".rejected.jsonl")
 
 
 def _put_together(job: Job, blocks: Iterable[FinishedBlock]) -> int:

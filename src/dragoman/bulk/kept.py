@@ -18,7 +18,7 @@ from filelock import FileLock, Timeout
 
 from dragoman.bulk.file_format import Block, BulkError
 from dragoman.bulk.unchanged import Unchanged
-from dragoman.durable import follow_links, write_atomically
+from dragoman.durable import beside, follow_links, write_atomically
 from dragoman.errors import DragomanError
 
 JOB = "job.json"
@@ -64,8 +64,7 @@ class KeptParts:
     """
 
     def __init__(self, output: Path, identity: dict[str, str], unchanged: Unchanged) -> None:
-        place = follow_links(output)
-        self.path = place.with_name(f"{place.name}.part")
+        self.path = beside(follow_links(output), ".part")
         self.run = uuid4().hex
         """A name of this run of the command, in all of its processes."""
 
