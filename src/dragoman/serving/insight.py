@@ -101,8 +101,8 @@ class Insight:
         return None
 
     def _check(self) -> None:
-        if self._hindrance is not None:
-            raise RefusalError(400, self._hindrance)
+        if hindrance := self._hindrance:
+            raise RefusalError(400, hindrance)
 
     def _check_length(self, text: str, tokenizer: Tokenizer, most: int) -> None:
         num_tokens = len(tokenizer.encode(text))
