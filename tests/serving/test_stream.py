@@ -1,5 +1,7 @@
 """A translation as it is made."""
 
+import asyncio
+import gc
 import json
 import socket
 import time
@@ -8,12 +10,14 @@ from typing import Any
 
 import pytest
 import requests
+from starlette.types import Message
 from tests.serving.live import Turnstile, serving
 
 from dragoman.decoding.hypothesis import Hypothesis
 from dragoman.engines.protocol import EngineError
+from dragoman.serving.application import build_application
 from dragoman.serving.batching import TEXTS_AT_ONCE
-from dragoman.serving.models import ServedModel
+from dragoman.serving.models import Models, ServedModel
 from dragoman.serving.settings import Settings
 
 LINES = [f"the cat {i}." for i in range(3 * TEXTS_AT_ONCE)]
@@ -105,6 +109,61 @@ def test_the_work_for_a_client_that_goes_away_in_the_middle_is_dropped(
         [TEXTS_AT_ONCE, 1],  # the second batch had not begun, or it had
         [TEXTS_AT_ONCE, TEXTS_AT_ONCE, 1],
     )
+
+
+def test_the_work_for_a_client_that_goes_away_without_reading_is_dropped_at_once(
+    held: tuple[Turnstile, ServedModel], collects_no_garbage: None
+) -> None:
+    engine, model = held
+    app = build_application(Models([model]), Settings())
+    body = json.dumps({"text": "\n".join(LINES), **PAIR}).encode()
+    scope = {
+        "type": "http",
+        "asgi": {"version": "3.0", "spec_version": "2.3"},  # as uvicorn says
+        "http_version": "1.1",
+        "method": "POST",
+        "scheme": "http",
+        "path": PATH,
+        "raw_path": PATH.encode(),
+        "query_string": b"",
+        "headers": [(b"content-type", b"application/json")],
+    }
+
+    async def go_away_without_reading() -> list[bytes]:
+        incoming = [{"type": "http.request", "body": body}]
+        is_stuck = asyncio.Event()
+
+        async def receive() -> Message:
+            if incoming:
+                return incoming.pop()
+            await is_stuck.wait()
+            return {"type": "http.disconnect"}
+
+        async def send(message: Message) -> None:
+            if message["type"] == "http.response.body":
+                is_stuck.set()
+                await asyncio.Event().wait()
+
+        async with app.router.lifespan_context(app):
+            engine.passes.release()
+            await app(scope, receive, send)
+            for _ in range(10):  # rounds in which all that is cancelled hears of it
+                await asyncio.sleep(0)
+            numbers = app.state.service.metrics.write().splitlines()
+            engine.passes.release(10)
+        return [line for line in numbers if line.startswith(b"dragoman_waiting_characters{")]
+
+    waiting = asyncio.run(asyncio.wait_for(go_away_without_reading(), timeout=30))
+
+    assert waiting == [b'dragoman_waiting_characters{model="en-it"} 0.0']
+
+
+@pytest.fixture
+def collects_no_garbage() -> Iterator[None]:
+    """Leave garbage for as long as a test takes; a server looks for it only rarely."""
+    gc.disable()
+    yield
+    gc.enable()
 
 
 @pytest.mark.parametrize(

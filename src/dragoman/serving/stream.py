@@ -1,13 +1,15 @@
 """Dragoman's own interface: a translation as it is made."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
 
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 from starlette.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from dragoman.serving.dependencies import RequiresKey, Service
 from dragoman.serving.fields import read_fields
@@ -20,6 +22,9 @@ from dragoman.serving.service import TranslationService
 router = APIRouter(tags=["Dragoman"], dependencies=[RequiresKey])
 
 JSON_LINES = "application/x-ndjson"
+
+Event = Piece | Translated
+"""A piece of a translation, or at the end the whole."""
 
 
 class Text(Wanted):
@@ -60,16 +65,26 @@ async def translate_as_it_is_made(request: Request, service: Service) -> Streami
     wanted = await read_fields(request, Text)
     events = _translate(service, wanted)
     first = await anext(events)  # what is refused at once is answered with its status
-    return StreamingResponse(
-        _write(first, events),
-        media_type=JSON_LINES,
-        headers={"X-Accel-Buffering": "no"},  # nginx would hold back the lines until the last one
-    )
+    return _Lines(first, events)
 
 
-async def _translate(
-    service: TranslationService, wanted: Text
-) -> AsyncIterator[Piece | Translated]:
+class _Lines(StreamingResponse):
+    """The lines of a translation, which is given up if the client does not take them all."""
+
+    def __init__(self, first: Event, others: AsyncGenerator[Event, None]) -> None:
+        super().__init__(
+            _write(first, others),
+            media_type=JSON_LINES,
+            headers={"X-Accel-Buffering": "no"},  # nginx would hold them back until the last one
+        )
+        self._others = others
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async with aclosing(self._others):  # else it would go on until garbage is collected
+            await super().__call__(scope, receive, send)
+
+
+async def _translate(service: TranslationService, wanted: Text) -> AsyncGenerator[Event, None]:
     """Yield the pieces of a translation as they are made, and the whole at the end."""
     heard: asyncio.Queue[Piece | None] = asyncio.Queue()
     order = replace(wanted.order(), heard=heard.put_nowait)
@@ -84,9 +99,7 @@ async def _translate(
         working.cancel()
 
 
-async def _write(
-    first: Piece | Translated, others: AsyncIterator[Piece | Translated]
-) -> AsyncIterator[str]:
+async def _write(first: Event, others: AsyncIterator[Event]) -> AsyncIterator[str]:
     """Write each event as a line; it is too late for another status if something goes wrong."""
     yield _line(first)
     try:
@@ -96,7 +109,7 @@ async def _write(
         yield _dump(Line(error=str(as_refusal(error))))
 
 
-def _line(event: Piece | Translated) -> str:
+def _line(event: Event) -> str:
     if isinstance(event, Piece):
         return _dump(Line(source=event.source, text=event.text))
     return _dump(Line(translation=event))
