@@ -22,7 +22,6 @@ from dragoman.model_directory import ModelDirectory, ModelError
 from dragoman.prepared_sentence import PreparedSentence
 from dragoman.sentence_translator import Sentence, SentenceTranslator
 from dragoman.terms.finder import TermFinder
-from dragoman.terms.glossary import Glossary
 from dragoman.text_cutter import TextCutter
 from dragoman.tokenizers.normalisation import encodable
 from dragoman.tokenizers.pair import TokenizerPair
@@ -120,12 +119,7 @@ class Translator:
         description = directory.description
         tokenizers, search = directory.load_tokenizers(), search or directory.search
         languages = description.languages
-        terms = TermFinder(protects=protect, languages=languages)
-        if glossary:
-            prescribed = Glossary.load(
-                Path(glossary), languages=languages, find_protected=terms.find_protected
-            )
-            terms = replace(terms, glossary=prescribed)
+        terms = TermFinder.load(languages, protects=protect, glossary=glossary)
         settings = EngineSettings(
             engine=engine, device=device, shortlist=shortlist, precision=precision, threads=threads
         )

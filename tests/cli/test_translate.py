@@ -356,6 +356,29 @@ def test_a_document_is_translated_as_a_whole(
     assert written == cues.format(Translator(model, device="cpu")("the cat"))
 
 
+@pytest.mark.parametrize("options", [[], ["-o", "out"], ["-o", "out", "--jobs", "2"]])
+@pytest.mark.parametrize("name", ["in.txt", "in.md"])
+def test_a_glossary_that_does_not_apply_is_noticed(
+    model: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    options: list[str],
+    name: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(name).write_text("the cat\n\n" * 20)
+    Path("terms.tsv").write_text("gatto\tcat\n")
+
+    run(model, name, *options, "--glossary", "terms.tsv")
+
+    said = [line for line in capfd.readouterr().err.splitlines() if "glossary" in line]
+    assert said == [
+        "warning: no term of the glossary occurs in the text, but translations of its terms do; "
+        "exchange its columns"
+    ]
+
+
 def test_an_office_document_is_not_written_to_a_terminal(
     model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

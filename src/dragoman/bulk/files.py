@@ -13,6 +13,7 @@ from dragoman.bulk.job import Job
 from dragoman.bulk.kept import FinishedBlock, KeptParts, Rejection
 from dragoman.bulk.unchanged import Unchanged
 from dragoman.durable import beside, flush, follow_links, is_ordinary, open_whole, remove_unfinished
+from dragoman.terms.glossary_use import GlossaryUse
 
 Distribute = Callable[[Job, KeptParts, Sequence[Block]], Iterator[Done]]
 """Has the blocks of a job translated and saved, in any order."""
@@ -24,7 +25,7 @@ class Progress(NamedTuple):
     num_lines: int
     of: int
     warnings: Sequence[str] = ()
-    """Of the block that was finished last."""
+    """Of the block that was finished last; at the beginning, of the whole text."""
 
     engine: str | None = None
     """What computed it."""
@@ -52,7 +53,7 @@ def translate_files(job: Job, distribute: Distribute, tell: Callable[[Progress],
         num_lines = sum(block.num_lines for block in blocks)
         rest = [block for block in blocks if block.number not in finished]
         num_done = num_lines - sum(block.num_lines for block in rest)
-        tell(Progress(num_done, num_lines))
+        tell(Progress(num_done, num_lines, _doubts(job, blocks)))
         for done in distribute(job, parts, rest) if rest else ():
             num_done += done.num_lines
             tell(Progress(num_done, num_lines, done.warnings, done.engine))
@@ -63,6 +64,15 @@ def translate_files(job: Job, distribute: Distribute, tell: Callable[[Progress],
             flush(follow_links(path).parent)  # before what they could be made from again is deleted
         parts.remove()
     return num_rejected
+
+
+def _doubts(job: Job, blocks: Iterable[Block]) -> list[str]:
+    """Find out that the glossary is not for this text before somebody waits for its translation."""
+    use = GlossaryUse(job.translator.load_glossary())
+    for block in blocks:
+        if not all(use.look_at(line.text or "") for line in job.files.read(block)):
+            break
+    return use.warnings()
 
 
 def in_this_process(job: Job, parts: KeptParts, blocks: Sequence[Block]) -> Iterator[Done]:

@@ -14,6 +14,7 @@ from dragoman.engines.selection import EngineSettings, computes_on_gpu, describe
 from dragoman.model_directory import DESCRIPTION_NAME, ModelDirectory
 
 if TYPE_CHECKING:
+    from dragoman.terms.glossary import Glossary
     from dragoman.translator import Translator
 
 DECIDING_SOFTWARE = ("dragoman", "ctranslate2", "torch")
@@ -50,6 +51,13 @@ class TranslatorSettings(EngineSettings):
             precision=self.precision,
             threads=self.threads,
         )
+
+    def load_glossary(self) -> "Glossary | None":
+        """Read the glossary alone, if there is one."""
+        from dragoman.terms.finder import TermFinder
+
+        languages = ModelDirectory(self.model).description.languages
+        return TermFinder.load(languages, protects=self.protect, glossary=self.glossary).glossary
 
     def checksums(self) -> dict[str, str]:
         """Return the checksums of the files that determine it, under names that people know.

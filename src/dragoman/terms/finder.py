@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 
 from dragoman.faults import Fault
 from dragoman.languages.scripts import letters_outside
@@ -25,6 +26,22 @@ class TermFinder:
     languages: tuple[str, ...] = ()
     """Words in the scripts of these languages are translated; without any, words in all scripts
     are. Latin letters occur in texts of all languages, in names and codes."""
+
+    @classmethod
+    def load(
+        cls, languages: tuple[str, str], *, protects: bool, glossary: str | Path | None
+    ) -> "TermFinder":
+        """Read the glossary, if one is named.
+
+        Raises:
+            CorpusError: the glossary cannot be used.
+        """
+        terms = cls(protects=protects, languages=languages)
+        if not glossary:
+            return terms
+        find_protected = terms.find_protected
+        read = Glossary.load(Path(glossary), languages=languages, find_protected=find_protected)
+        return replace(terms, glossary=read)
 
     @cached_property
     def _foreign_letter(self) -> re.Pattern[str] | None:

@@ -94,6 +94,13 @@ class Glossary:
             translations[source] = (*translations.get(source, ()), target)
         return cls(translations, languages=languages)
 
+    def reversed(self) -> "Glossary":
+        """Return the glossary of the preferred translations, which translates them back."""
+        return Glossary(
+            {target: (source,) for source, target in self.preferred.items()},
+            languages=(self._target_language, self._source_language),
+        )
+
     def find(self, text: str) -> list[Term]:
         """Find the terms in a text, in order."""
         return [
