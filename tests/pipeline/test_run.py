@@ -312,6 +312,21 @@ def test_text_that_changed_under_checkpoints_is_refused(
         train_model(make_recipe(), tmp_path / "run", display)
 
 
+def test_a_finished_run_does_not_pass_for_one_of_text_that_was_added(
+    make_recipe: MakeRecipe, tmp_path: Path, display: Listener
+) -> None:
+    recipe = make_recipe()
+    train_model(recipe, tmp_path / "run", display)
+    write_lines(tmp_path / "text" / "train.tsv", sentences(100, 151))
+
+    with pytest.raises(RunError, match=r"finished, and \S+train\.tsv changed since; name another"):
+        train_model(recipe, tmp_path / "run", display)
+
+    (tmp_path / "text" / "train.tsv").unlink()
+    train_model(recipe, tmp_path / "run", display)
+    assert display.messages[-1].endswith("this run is finished; nothing is left to do")
+
+
 def test_test_sets_of_one_name_keep_their_scores_apart(
     make_recipe: MakeRecipe, tmp_path: Path, display: Listener
 ) -> None:

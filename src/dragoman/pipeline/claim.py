@@ -3,7 +3,7 @@
 import errno
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +11,11 @@ import tomli_w
 from filelock import FileLock, Timeout
 
 from dragoman.config import from_table, read_table, to_table
+from dragoman.corpora.fingerprint import fingerprint_corpus
+from dragoman.corpora.text_file import CorpusError
 from dragoman.durable import require_utf8, write_atomically
 from dragoman.errors import DragomanError, UsageError
-from dragoman.model_directory import DESCRIPTION_NAME, WEIGHTS_NAME
+from dragoman.model_directory import DESCRIPTION_NAME, WEIGHTS_NAME, ModelDirectory
 from dragoman.model_directory.description import FINISHED_FILE
 from dragoman.pipeline.beginning import BEGINNING
 from dragoman.pipeline.publication import CARD
@@ -153,6 +155,27 @@ def claim(recipe: Recipe, directory: Path) -> None:
             f"{more}); undo the change, or name another directory with -o"
         )
     write_atomically(path, MARK + tomli_w.dumps(table))
+
+
+def check_learnt(recipe: Recipe, directory: Path) -> None:
+    """Make sure that a finished run has learnt from its text as it is now.
+
+    Text that is gone is no obstacle: nothing more is learnt from it.
+
+    Raises:
+        RunError: a file has changed.
+    """
+    recorded = ModelDirectory(directory).description.training.get("sha256", {})
+    corpora = recipe.corpora
+    found: dict[str, str] = {}
+    for corpus in (*corpora.train, *corpora.validation, *corpora.test):
+        with suppress(CorpusError):
+            found |= fingerprint_corpus(corpus)
+    if changed := [name for name in found if recorded.get(name, found[name]) != found[name]]:
+        raise RunError(
+            f"{directory}: this run is finished, and {' and '.join(changed)} changed since; name "
+            "another directory with -o to train on the new text"
+        )
 
 
 def check_free(directory: Path) -> None:

@@ -23,6 +23,7 @@ from dragoman.model_directory.description import FINISHED_FILE
 from dragoman.pipeline.beginning import check_sizes, take_weights
 from dragoman.pipeline.claim import (
     RunError,
+    check_learnt,
     claim,
     has_trained,
     make_directory,
@@ -58,8 +59,8 @@ def train_model(recipe: Recipe, directory: Path, display: Display) -> int | None
         The signal that stopped it; None when the run is finished.
 
     Raises:
-        RunError: the directory holds the run of another recipe, or another process trains in it,
-            or the disk is full or fails.
+        RunError: the directory holds the run of another recipe or a finished one of other text, or
+            another process trains in it, or the disk is full or fails.
         EvaluationError: a package that a metric needs is not installed.
         DragomanError: blocks are to be compiled, and there is no compiler.
         ModelError: the model to begin with does not exist.
@@ -82,8 +83,6 @@ def train_model(recipe: Recipe, directory: Path, display: Display) -> int | None
             _claim(recipe, directory, display)
         barrier()
         if (directory / FINISHED_FILE).exists():
-            if rank() == 0:
-                relicense(directory, recipe.licence)
             display.message(f"{directory}: this run is finished; nothing is left to do")
             return None
         text = _prepare_text(recipe, directory, display)
@@ -109,10 +108,16 @@ def train_model(recipe: Recipe, directory: Path, display: Display) -> int | None
 
 
 def _claim(recipe: Recipe, directory: Path, display: Display) -> None:
-    """Make sure that the directory is for this run, which goes on if its model has been lost."""
+    """Make sure that the directory is for this run, which goes on if its model has been lost.
+
+    Of a finished run only the licence may be another one.
+    """
     claim(recipe, directory)
     if remark := reopen_without_model(directory):
         display.message(remark)
+    if (directory / FINISHED_FILE).exists():
+        check_learnt(recipe, directory)
+        relicense(directory, recipe.licence)
 
 
 def _report(directory: Path, display: Display) -> None:
