@@ -426,6 +426,20 @@ def test_an_office_document_is_not_written_to_a_terminal(
         (["A.vue"], r"A.vue: \.vue files .* save the text in it line by line"),
         (["a.toml.gz"], r"a.toml.gz: \.toml files .* save the text in it line by line"),
         (["a b.TSV"], r"a b.TSV: it has columns, .* as cut -f1 'a b.TSV' does"),
+        (
+            ["in.txt", "-o", "out.DOCX"],
+            r"out.DOCX: lines of text are written, and \.docx files have",
+        ),
+        (["-o", "out.pdf"], r"out.pdf: lines of text are written, .* let the name end in \.txt"),
+        (
+            ["a.xlsx", "-o", "b.csv"],
+            r"b.csv: the translation of a \.xlsx file is one, too; let the",
+        ),
+        (["a.docx", "-o", "b.odt"], r"b.odt: the translation of a \.docx file is one, too"),
+        (
+            ["a.srt", "-o", "b.vtt"],
+            r"b.vtt: .* end in \.srt, and save it as \.vtt from the program",
+        ),
         (["in.txt", "--scores", "--json"], "writes the scores by itself; leave out --scores"),
         (["in.txt", "--scores", "--n-best", "2", "-o", "out"], "--scores, or give --n-best 1"),
         (["in.txt", "-o", "out", "--into", "it"], "--into it: it needs --field"),

@@ -12,7 +12,7 @@ from dragoman.bulk.parquet import ParquetTable
 from dragoman.bulk.plain_text import PlainText
 from dragoman.corpora.file_names import JSON_LINES, OTHER_FORMATS, ending
 from dragoman.documents.formats import DOCUMENT_FORMATS
-from dragoman.documents.other_formats import PROGRAMS, other_way
+from dragoman.documents.other_formats import PROGRAMS, SAVED_AS, other_way
 from dragoman.errors import DragomanError, UsageError
 from dragoman.markup.text_reader import TextReader
 
@@ -65,17 +65,21 @@ def _is_document(paths: tuple[Path, ...]) -> bool:
     return len(paths) == 1 and paths[0].suffix.lower() in DOCUMENT_FORMATS
 
 
-def check_names(paths: tuple[Path, ...], *, are_aligned: bool) -> None:
+def check_names(paths: tuple[Path, ...], output: Path | None, *, are_aligned: bool) -> None:
     """Refuse files whose names say that they hold neither lines of text nor a document.
 
     Args:
         paths: The files.
+        output: What is written, if it is a file.
         are_aligned: Whether lines and their translations are to be aligned.
 
     Raises:
-        UsageError: there is one, or a document that is not alone or is to be aligned.
+        UsageError: there is one, or a document that is not alone or is to be aligned, or the output
+            would not be what its name says.
         DragomanError: a name is no file's, and looks like a sentence.
     """
+    if output is not None:
+        _check_output(paths, output)
     if _is_document(paths):
         if are_aligned:
             raise UsageError(f"{paths[0]}: a document has no lines; leave out --alignments")
@@ -88,6 +92,30 @@ def check_names(paths: tuple[Path, ...], *, are_aligned: bool) -> None:
                 f"{path}: there is no such file; a sentence is read from standard input, as in "
                 'echo "A cat." | dragoman translate MODEL'
             )
+
+
+def _check_output(paths: tuple[Path, ...], output: Path) -> None:
+    """Refuse an output that programs would open as what it is not."""
+    named = output.suffix.lower()
+    theirs = DOCUMENT_FORMATS.get(named)
+    if not _is_document(paths):
+        if named in SAVED_AS or (theirs and theirs.has_text):
+            raise UsageError(
+                f"{output}: lines of text are written, and {named} files have none; let the name "
+                "end in .txt"
+            )
+        return
+    source = paths[0].suffix.lower()
+    ours = DOCUMENT_FORMATS[source]
+    if theirs:
+        is_right = theirs == ours or (theirs.take_apart is ours.take_apart and not ours.has_text)
+    else:
+        is_right = named not in OTHER_FORMATS or (named == ".xml" and not ours.has_text)
+    if not is_right:
+        raise UsageError(
+            f"{output}: the translation of a {source} file is one, too; let the name end in "
+            f"{source}, and save it as {named} from the program that opens it"
+        )
 
 
 def _refuse(path: Path) -> str | None:

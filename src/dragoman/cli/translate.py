@@ -132,7 +132,7 @@ def translate(
     from dragoman.corpora.text_file import expand
 
     if bulk.field is None:
-        check_names(files, are_aligned=output.alignments is not None)
+        check_names(files, output.output, are_aligned=output.alignments is not None)
     written = [path for path in (output.output, output.alignments) if path is not None]
     read = [*files, *(expand(str(path)) for path in [translation.glossary] if path)]
     check_outputs(written, model=model, read=read)

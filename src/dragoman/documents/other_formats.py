@@ -1,6 +1,6 @@
 """What to do with files that are neither lines of text nor translated as they are."""
 
-_SAVED_AS = {
+SAVED_AS = {
     **dict.fromkeys((".doc", ".rtf", ".pdf"), ".docx or .odt"),
     ".docm": ".docx",
     **dict.fromkeys((".ppt", ".pptm"), ".pptx"),
@@ -50,8 +50,8 @@ def other_way(ending: str) -> str | None:
     >>> other_way(".resx"), other_way(".txt")
     ('turn it into a .po file and back with resx2po and po2resx (Translate Toolkit)', None)
     """
-    if ending in _SAVED_AS:
-        return f"save it as {_SAVED_AS[ending]}"
+    if ending in SAVED_AS:
+        return f"save it as {SAVED_AS[ending]}"
     if ending in _TO_PO:
         there, back = _TO_PO[ending], "po2" + _TO_PO[ending].removesuffix("2po")
         return f"turn it into a .po file and back with {there} and {back} (Translate Toolkit)"
