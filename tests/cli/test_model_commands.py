@@ -10,6 +10,7 @@ import torch
 from tests.untrained import save_transformer, untrained
 
 from dragoman.cli import bulk_translation, evaluate, main
+from dragoman.corpora.fingerprint import fingerprint_file
 from dragoman.corpora.primer.corpus import generate
 from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.tokenizers.training import train_tokenizers
@@ -101,6 +102,21 @@ def test_evaluate_warns_of_text_that_is_no_test_set(
         f"warning: {pairs}: the source should be English (en) and seems to be Italian (it)",
         f"warning: {pairs}: the target should be Italian (it) and seems to be English (en)",
     ]
+
+
+def test_evaluate_warns_of_sentences_that_the_model_was_trained_on(
+    tmp_path: Path, test_set: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    learnt = tmp_path / "learnt.tsv"
+    learnt.write_text("A dog.\tun cane\nthe table\til tavolo\n")
+    corpora = {"train": [{"path": str(learnt)}]}
+    recorded = {str(learnt): fingerprint_file(learnt)}
+    model = build_model(tmp_path, training={"recipe": {"corpora": corpora}, "sha256": recorded})
+
+    assert main(["evaluate", str(model), str(test_set)]) == 0
+
+    said = capsys.readouterr().err
+    assert f"warning: {model} was trained on 1 of 3 sentences, so its scores are too good" in said
 
 
 def test_evaluate_tells_a_person_who_waits_how_far_it_is(

@@ -283,6 +283,20 @@ def _warn_of_unspaced(references: list[str], settings: "EvaluationConfig") -> No
         )
 
 
+def _warn_of_learnt(model: Path, sources: list[str]) -> None:
+    """Warn where a model only has to remember: its training did not know this test set."""
+    from dragoman.corpora.learnt import count_learnt
+    from dragoman.model_directory import ModelDirectory
+
+    description = ModelDirectory(model).description
+    if count := count_learnt(sources, description.training, description.languages):
+        warn(
+            f"{model} was trained on {count} of {counted(len(sources), 'sentence')}, so its scores "
+            "are too good; test it on others, or name these as corpora.test in the recipe, set "
+            'corpora.overlap to "drop", and train again'
+        )
+
+
 def _warn_of_few(references: list[str]) -> None:
     """Warn where a difference may be chance, whatever its p-value."""
     from dragoman.evaluation.significance import few_sentences
@@ -297,6 +311,7 @@ def _system(path: Path, sources: list[str], translation: TranslationOptions) -> 
     Whatever is wrong with it is found here, before any system begins its long work.
     """
     if path.is_dir():
+        _warn_of_learnt(path, sources)
         translator = translation.load(path)
         announce(translator)
         return System(translator.engine, lambda: _translate(translator, sources))

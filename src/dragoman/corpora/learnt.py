@@ -1,0 +1,56 @@
+"""Which sentences of a test set a model has learnt from, so that its scores on them say little."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import islice
+from typing import Any
+
+from dragoman.config import from_table
+from dragoman.corpora.config import CorporaConfig, CorpusConfig
+from dragoman.corpora.fingerprint import fingerprint_corpus
+from dragoman.corpora.overlap import canonical, canonical_sources
+from dragoman.corpora.parallel_text import Pair, read_pairs
+from dragoman.corpora.text_file import CorpusError
+from dragoman.errors import UsageError
+
+MOST_PAIRS = 1_000_000
+"""Reading so many takes several seconds, as a short evaluation does; of longer text the beginning
+has to do."""
+
+
+def count_learnt(
+    sources: Sequence[str], training: Mapping[str, Any], languages: tuple[str, str]
+) -> int:
+    """Count the sentences that are also in the training text of a model.
+
+    That text is read where it was. What is gone or has changed, or is on the Hugging Face hub, is
+    left out.
+
+    Args:
+        sources: The sentences.
+        training: How the model was trained, as its description says.
+        languages: The codes of the source and of the target.
+    """
+    files = training.get("sha256", {})
+    try:
+        corpora = from_table(CorporaConfig, training["recipe"]["corpora"])
+    except (KeyError, TypeError, UsageError):  # imported, or of a version with other settings
+        return 0
+    judged = set(map(canonical, sources)) - {""}
+    if corpora.overlap == "drop":  # these were kept out of what was learnt
+        kept_out = (*corpora.validation, *corpora.test)
+        judged -= canonical_sources(_read_unchanged(kept_out, files, languages))
+    pairs = islice(_read_unchanged(corpora.train, files, languages), MOST_PAIRS)
+    learnt = {known for pair in pairs if (known := canonical(pair.source)) in judged}
+    return sum(canonical(source) in learnt for source in sources)
+
+
+def _read_unchanged(
+    corpora: Sequence[CorpusConfig], files: Mapping[str, str], languages: tuple[str, str]
+) -> Iterator[Pair]:
+    """Read the pairs of those corpora whose files have the recorded checksums."""
+    for corpus in corpora:
+        with suppress(CorpusError):
+            found = fingerprint_corpus(corpus)
+            if found and all(files.get(name) == sha256 for name, sha256 in found.items()):
+                yield from read_pairs(corpus, languages=languages)
