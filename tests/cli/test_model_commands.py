@@ -219,6 +219,15 @@ def test_a_comparison_without_samples_is_refused_before_anything_is_translated(
     assert "there is nothing to compare the systems on; give --bootstrap-samples" in error
 
 
+def test_evaluate_tells_who_exchanges_its_arguments(
+    model: Path, test_set: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["evaluate", str(test_set), str(model)]) == 2
+
+    said = capsys.readouterr().err
+    assert said == f"dragoman: {model}: it is a model, which comes first, and then the test set\n"
+
+
 def test_evaluate_refuses_a_file_of_another_length(
     test_set: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

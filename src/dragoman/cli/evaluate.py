@@ -218,6 +218,7 @@ def _read_test_set(
     from dragoman.corpora.parallel_text import has_named_sides, read_pairs
     from dragoman.corpora.signs import Signs
     from dragoman.errors import UsageError
+    from dragoman.model_directory import DESCRIPTION_NAME
 
     given = [path is not None for path in (pairs, test_set.source, test_set.reference)]
     if given not in ([True, False, False], [False, True, True]):
@@ -225,6 +226,8 @@ def _read_test_set(
             "give a model, or a file of translations, and then a test set: either PAIRS.tsv, or "
             "both --source and --reference"
         )
+    if pairs is not None and (pairs / DESCRIPTION_NAME).is_file():
+        raise UsageError(f"{pairs}: it is a model, which comes first, and then the test set")
     corpus = CorpusConfig(
         path=str(pairs) if pairs else None,
         source=str(test_set.source) if test_set.source else None,
