@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from dragoman.confidence import confidence
-from dragoman.faults import Fault
 from dragoman.terms.term import FAULT_OF_PROTECTED
 
 
@@ -29,8 +28,9 @@ class Alternative:
     finished: bool
     """Whether it ended by itself; otherwise it was stopped at the length limit."""
 
-    faults: tuple[Fault, ...]
-    """Its obvious faults; see `dragoman.faults`."""
+    faults: tuple[str, ...]
+    """Its obvious faults in words, those of `dragoman.faults`; in a document that is being put
+    together, with the place of each."""
 
     @property
     def confidence(self) -> float:
@@ -143,6 +143,6 @@ class Translation:
         return self.alternatives[0].finished
 
     @property
-    def faults(self) -> tuple[Fault, ...]:
+    def faults(self) -> tuple[str, ...]:
         """The obvious faults of the best translation."""
         return self.alternatives[0].faults

@@ -16,7 +16,6 @@ from dragoman.device import Precision
 from dragoman.engines.protocol import Engine, EngineError, EngineKind
 from dragoman.engines.selection import EngineSettings, build_engine, build_second_engine
 from dragoman.errors import DragomanError
-from dragoman.faults import Fault
 from dragoman.markup.text_reader import TextReader
 from dragoman.model_directory import ModelDirectory, ModelError
 from dragoman.prepared_sentence import PreparedSentence
@@ -48,7 +47,7 @@ class Way(NamedTuple):
     translation: str
     """All of it, from its beginning."""
 
-    faults: tuple[Fault, ...]
+    faults: tuple[str, ...]
     """The obvious faults of the translation; see `dragoman.faults`."""
 
 

@@ -3,17 +3,20 @@
 import pickle
 from dataclasses import replace
 from html import escape
+from io import BytesIO
 from pathlib import Path
 
 import pytest
-from tests.documents.office_files import docx, paragraph, run, translated
+from tests.documents.office_files import docx, packed, paragraph, run, translated
 
 from dragoman.bulk.document_file import DocumentFile
 from dragoman.bulk.files import Progress, in_this_process, translate_files
+from dragoman.bulk.form import Translated, warnings_of
 from dragoman.bulk.job import Job
 from dragoman.bulk.workers import with_workers
 from dragoman.corpora.text_file import CorpusError
 from dragoman.markup.text_reader import TextReader
+from dragoman.translation import Translation, unasked
 
 READER = TextReader("en", "it", splits_sentences=False)
 PARAGRAPHS = [f"w{i % 7}\nw{i % 11} w{i % 13}" for i in range(20)]
@@ -54,7 +57,7 @@ def test_after_an_interruption_only_the_rest_of_it_is_translated(page_job: Job) 
         translate_files(page_job, in_this_process, interrupt)
     told: list[Progress] = []
     translate_files(page_job, in_this_process, told.append)
-    assert [progress.num_lines for progress in told] == [8, 16, 20]
+    assert [progress.num_lines for progress in told] == [8, 16, 20, 20]
     assert page_job.output.read_bytes().decode() == expected(page_job)
 
 
@@ -76,6 +79,62 @@ def test_another_process_reads_it_by_itself(page_job: Job) -> None:
 def test_a_warning_quotes_the_sentence(page_job: Job) -> None:
     (line, *_) = page_job.files.read(page_job.files.cut(8)[0])
     assert line.place == f'{page_job.files.paths[0]}: "w0 w0 w0"'
+
+
+def said(text: str, *faults: str, cut: bool = False) -> Translated:
+    """Make a translation with faults."""
+    alternative = replace(unasked(text), faults=faults)
+    return Translated(Translation(source="", alternatives=(alternative,), parts=(), cut=cut))
+
+
+@pytest.mark.parametrize(
+    ("whole", "within", "told"),
+    [
+        (said("Il gatto dorme."), said("gatto", "is far too short"), []),
+        (said("Il gatto dorme.", "is far too short"), said("gatto"), ["The cat sleeps."]),
+        (said("Dorme.", cut=True), said("gatto", "is far too short"), ["cat"]),
+    ],
+    ids=["only the place is found with it", "the sentence has one", "each part is translated"],
+)
+def test_faults_are_told_of_what_is_in_the_document_alone(
+    tmp_path: Path, whole: Translated, within: Translated, told: list[str]
+) -> None:
+    path = tmp_path / "a.html"
+    path.write_text("<p>The <b>cat</b> sleeps.</p>", encoding="utf-8")
+    document = DocumentFile(path, READER)
+    lines = document.read(document.cut(8)[0])
+    outcomes = [whole, said("Il"), within, said("dorme.")]
+    written = [document.write(0, *each) for each in zip(lines, outcomes, strict=True)]
+
+    assert not any(map(warnings_of, lines, outcomes))
+    assert document.put_together(BytesIO(), written) == [
+        f'{path}: "{piece}": the translation is far too short' for piece in told
+    ]
+
+
+def test_a_fault_that_the_document_itself_finds_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "a.xlsx"
+    sheet = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    xml = f'<worksheet xmlns="{sheet}"><hyperlink tooltip="a cat"/></worksheet>'
+    path.write_bytes(packed({"xl/worksheets/sheet1.xml": xml.encode()}))
+    document = DocumentFile(path, READER)
+    (line,) = document.read(document.cut(8)[0])
+
+    told = document.put_together(BytesIO(), [document.write(0, line, said("gatti " * 50))])
+
+    assert told == [
+        f"{path}: the translation of a text outside its content, such as a tip, is far too long"
+    ]
+
+
+def test_a_job_tells_faults_when_the_document_is_whole(page_job: Job) -> None:
+    told: list[Progress] = []
+    translate_files(page_job, in_this_process, told.append)
+    (page,) = page_job.files.paths
+    *before, last = (progress.warnings for progress in told)
+    assert not any(before)
+    assert last  # such a model stops at its limits
+    assert all(warning.startswith(f'{page}: "w') for warning in last)
 
 
 def test_an_office_document_comes_back_as_one(page_job: Job, tmp_path: Path) -> None:

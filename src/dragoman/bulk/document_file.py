@@ -2,17 +2,19 @@
 
 import json
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, get_args
 
 from dragoman.bulk.file_format import Block, Line, cut_rows
-from dragoman.bulk.form import Outcome, value_of
+from dragoman.bulk.form import Outcome, Rejected, doubts_of, value_of
 from dragoman.corpora.text_file import CorpusError, decode_file
 from dragoman.documents.archive import read_archive
 from dragoman.documents.document import DocumentError
 from dragoman.documents.formats import DOCUMENT_FORMATS, DocumentFormat
+from dragoman.faults import Fault
 from dragoman.markup.passage import Passage
 from dragoman.markup.spacing import unwrap
 from dragoman.markup.text_reader import TextReader
@@ -65,7 +67,7 @@ class DocumentFile:
     def read(self, block: Block) -> list[Line]:
         """Read the sentences of a block. A break that was left in one only wraps it."""
         return [
-            Line(self._place(piece), unwrap(piece), "")
+            Line(self._place(piece), unwrap(piece), "", is_piece=True)
             for piece in self._passage.pieces[block.start : block.start + block.size]
         ]
 
@@ -73,14 +75,30 @@ class DocumentFile:
         return f'{self._path}: "{textwrap.shorten(piece, _SHOWN_WIDTH, placeholder="…")}"'
 
     def write(self, number: int, line: Line, outcome: Outcome) -> str:
-        """Write a translation as JSON: a string, or null."""
-        return json.dumps(value_of(line, outcome))
+        """Write a translation as JSON, with what seems to be wrong with it."""
+        doubts = [] if isinstance(outcome, Rejected) else doubts_of(line, outcome.translation)
+        return json.dumps([value_of(line, outcome) or "", doubts])
 
-    def put_together(self, stream: BinaryIO, written: Iterable[str]) -> None:
-        """Write the document with its translations in place."""
-        translations = [unasked(json.loads(text) or "") for text in written]
-        text = self._passage.put_together(translations).text
-        stream.write(self._format.write(text, self._content))
+    def put_together(self, stream: BinaryIO, written: Iterable[str]) -> Sequence[str]:
+        """Write the document with its translations in place, and tell what is wrong with these.
+
+        What is between tags was translated only to find its place, unless that was not found.
+        """
+        translations = [
+            replace(unasked(text), faults=tuple(doubts))
+            for text, doubts in map(json.loads, written)
+        ]
+        translated = self._passage.put_together(translations)
+        stream.write(self._format.write(translated.text, self._content))
+        return [self._tell(fault) for fault in translated.faults]
+
+    def _tell(self, fault: str) -> str:
+        """Say where a fault is that the document has found itself."""
+        if fault not in get_args(Fault):
+            return fault
+        return (
+            f"{self._path}: the translation of a text outside its content, such as a tip, {fault}"
+        )
 
 
 _READ = ("_content", "_passage")

@@ -1,6 +1,6 @@
 """What is translated: files as a sequence of blocks, which can be read independently."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Protocol
@@ -43,6 +43,9 @@ class Line(NamedTuple):
 
     record: str = ""
     """The JSON object that the text comes from."""
+
+    is_piece: bool = False
+    """Whether it is a piece of a document, whose translation may have no part in the end."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,5 +121,9 @@ class FileFormat(Protocol):
     def write(self, number: int, line: Line, outcome: "Outcome") -> str:
         """Write the outcome of a line, by its number from 0 through all files."""
 
-    def put_together(self, stream: BinaryIO, written: Iterable[str]) -> None:
-        """Assemble the output from what was written for all lines."""
+    def put_together(self, stream: BinaryIO, written: Iterable[str]) -> Sequence[str]:
+        """Assemble the output from what was written for all lines.
+
+        Returns:
+            What its readers should know, if that was not told before.
+        """

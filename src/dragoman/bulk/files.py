@@ -25,7 +25,7 @@ class Progress(NamedTuple):
     num_lines: int
     of: int
     warnings: Sequence[str] = ()
-    """Of the block that was finished last; at the beginning, of the whole text."""
+    """Of the block that was finished last; at the beginning and at the end, of the whole text."""
 
     engine: str | None = None
     """What computed it."""
@@ -37,7 +37,7 @@ def translate_files(job: Job, distribute: Distribute, tell: Callable[[Progress],
     Args:
         job: What is translated, and to where.
         distribute: Who does it.
-        tell: Called with the progress, at the beginning and after each block.
+        tell: Called with the progress, at the beginning, after each block and at the end.
 
     Returns:
         How many lines were set aside.
@@ -59,7 +59,8 @@ def translate_files(job: Job, distribute: Distribute, tell: Callable[[Progress],
             tell(Progress(num_done, num_lines, done.warnings, done.engine))
         unchanged.check()
         with parts.kept_if_it_fails():
-            num_rejected = _put_together(job, map(parts.load, blocks))
+            num_rejected, warnings = _put_together(job, map(parts.load, blocks))
+        tell(Progress(num_done, num_lines, warnings))
         for path in filter(is_ordinary, filter(None, (job.alignments, job.output))):
             flush(follow_links(path).parent)  # before what they could be made from again is deleted
         parts.remove()
@@ -85,22 +86,26 @@ def rejections_path(output: Path) -> Path:
     return beside(output, ".rejected.jsonl")
 
 
-def _put_together(job: Job, blocks: Iterable[FinishedBlock]) -> int:
-    """Write the output and what goes with it; the output gets its name last."""
+def _put_together(job: Job, blocks: Iterable[FinishedBlock]) -> tuple[int, Sequence[str]]:
+    """Write the output and what goes with it; the output gets its name last.
+
+    Returns:
+        How many lines were set aside, and what was not told before.
+    """
     rejected: list[Rejection] = []
     for path in (job.output, job.alignments):
         if path is not None:
             remove_unfinished(path)
     with open_whole(job.output) as output:
         with nullcontext() if job.alignments is None else open_whole(job.alignments) as alignments:
-            job.files.put_together(output, _output(blocks, alignments, rejected))
+            warnings = job.files.put_together(output, _output(blocks, alignments, rejected))
         path = rejections_path(job.output)
         if rejected:
             with open_whole(path) as file:
                 file.writelines(map(_as_json, rejected))
         else:
             path.unlink(missing_ok=True)  # of an earlier output of this name
-    return len(rejected)
+    return len(rejected), warnings
 
 
 def _as_json(rejection: Rejection) -> bytes:

@@ -106,10 +106,14 @@ def value_of(line: Line, outcome: Outcome) -> str | None:
 
 
 def warnings_of(line: Line, outcome: Outcome) -> Sequence[str]:
-    """Say what a reader of the translation should know."""
+    """Say at once what a reader of the translation should know."""
     if isinstance(outcome, Rejected):
         return (f"{line.place}: set aside, as {outcome.reason}",)
-    translation = outcome.translation
+    return () if line.is_piece else doubts_of(line, outcome.translation)
+
+
+def doubts_of(line: Line, translation: "Translation") -> list[str]:
+    """Say what seems to be wrong with a translation."""
     found = []
     if translation.cut:
         found.append(

@@ -1,7 +1,7 @@
 """JSON lines: one object per line, of which one field is translated into another."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -43,10 +43,11 @@ class JsonLines:
             return line.record + line.ending
         return add_field(line.record, self.into, value_of(line, outcome)) + line.ending
 
-    def put_together(self, stream: BinaryIO, written: Iterable[str]) -> None:
+    def put_together(self, stream: BinaryIO, written: Iterable[str]) -> Sequence[str]:
         """Join the lines. What UTF-8 cannot hold is written with JSON escapes."""
         for text in written:
             stream.write(text.encode(errors="backslashreplace"))
+        return ()
 
     def _text(self, record: str) -> str | None:
         return json.loads(record)[self.field] if record.strip() else None

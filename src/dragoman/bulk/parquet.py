@@ -2,7 +2,7 @@
 
 import json
 from bisect import bisect
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import accumulate, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -50,7 +50,7 @@ class ParquetTable:
         """Write the value of the new column as JSON: a string, or null."""
         return json.dumps(value_of(line, outcome))
 
-    def put_together(self, stream: BinaryIO, written: Iterable[str]) -> None:
+    def put_together(self, stream: BinaryIO, written: Iterable[str]) -> Sequence[str]:
         """Write the table with the translations of all its rows as one more column."""
         import pyarrow as pa
         from pyarrow import parquet
@@ -65,6 +65,7 @@ class ParquetTable:
                     added = pa.array(list(islice(values, rows.num_rows)), pa.string())
                     rows = rows.append_column(self._into, added)
                     writer.write_table(rows, row_group_size=max(1, rows.num_rows))
+        return ()
 
     def _compression(self, table: "parquet.ParquetFile") -> dict[str, str]:
         """Return the compression of each column; the new one gets that of its source."""

@@ -1,6 +1,6 @@
 """Lines of plain text: as they arrive, or as blocks of a file."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from io import BufferedReader
 from itertools import pairwise
@@ -39,10 +39,11 @@ class PlainText:
         """Write the translation of a line in the form that was asked for."""
         return WRITERS[self.form](number, line, outcome)
 
-    def put_together(self, stream: BinaryIO, written: Iterable[str]) -> None:
+    def put_together(self, stream: BinaryIO, written: Iterable[str]) -> Sequence[str]:
         """Join the lines."""
         for text in written:
             stream.write(text.encode())
+        return ()
 
 
 def cut_lines(

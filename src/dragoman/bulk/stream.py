@@ -69,5 +69,5 @@ def translate_document(
             written.append(document.write(len(written), line, translated))
             use.look_at(line.text or "")
             yield from warnings_of(line, translated)
-    document.put_together(stream, written)
+    yield from document.put_together(stream, written)
     yield from use.warnings()

@@ -155,6 +155,8 @@ class Report:
             if progress.num_lines:
                 print(f"going on: {_so_far(progress)} translated", file=sys.stderr)
             return
+        if progress.engine is None:  # at the end
+            return
         now = time.monotonic()
         seconds, lines = now - self._began[0], progress.num_lines - self._began[1]
         how_far = f"{_so_far(progress)}, {lines / seconds:.0f} a second, "
