@@ -156,6 +156,28 @@ def test_evaluate_compares_a_model_with_a_file(
     assert comparison["delta"] > 0
 
 
+def test_evaluate_writes_all_sentences_and_overwrites_nothing_that_it_reads(
+    model: Path, test_set: Path, tmp_path: Path
+) -> None:
+    pairs = [line.split("\t") for line in test_set.read_text(encoding="utf-8").splitlines()]
+    system, out = tmp_path / "system.txt", tmp_path / "sentences.tsv"
+    system.write_text("".join(f"{target}\n" for _, target in pairs), encoding="utf-8")
+    command = ["evaluate", str(model), str(test_set), "--compare", str(system), "--sentences"]
+    for taken in (test_set, system, model / "model.toml"):
+        before = taken.read_bytes()
+        assert main([*command, str(taken)]) == 2
+        assert taken.read_bytes() == before
+
+    assert main([*command, str(out)]) == 0
+
+    rows = [line.split("\t") for line in out.read_text(encoding="utf-8").splitlines()[1:]]
+    assert sorted(int(row[0]) for row in rows) == list(range(1, len(pairs) + 1))
+    for number, source, reference, _, ours, score, theirs in rows:
+        assert [source, reference] == pairs[int(number) - 1]
+        assert (score, theirs) == ("100.0", reference)
+        assert ours != theirs
+
+
 @pytest.mark.parametrize(
     ("options", "case", "tokens"),
     [

@@ -3,13 +3,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from cyclopts import Parameter
 
 from dragoman.cli.bulk_translation import Report
 from dragoman.cli.options import Flag, Languages, WholeNumber, settings_are_options
-from dragoman.cli.text_output import warn
+from dragoman.cli.text_output import check_outputs, open_output, warn
 from dragoman.cli.translation_options import TranslationOptions, announce
 from dragoman.counting import counted
 
@@ -70,6 +70,19 @@ class TestSet:
     """JSON fields or codes in TMX, PO and XLIFF, such as en-it; by default those of the model."""
 
 
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class ReportOptions:
+    """What is written."""
+
+    sentences: Path | None = None
+    """A file for all sentences with their translations and the chrF of each, the worst first; with
+    --compare, those where the first system lost most. A TSV, which spreadsheets open."""
+
+    json: Flag = False
+    """Print one JSON object, for programs."""
+
+
 class System(NamedTuple):
     """What is scored."""
 
@@ -87,7 +100,7 @@ def evaluate(
     test_set: TestSet = TestSet(),
     compare: Path | None = None,
     translation: TranslationOptions = TranslationOptions(),
-    json: Flag = False,
+    output: ReportOptions = ReportOptions(),
     scoring: ScoringOptions = ScoringOptions(),
 ) -> None:
     """Translate a test set and score it: BLEU, chrF and TER with signatures and 95 % intervals.
@@ -107,20 +120,21 @@ def evaluate(
         A second model directory or file of translations.
     translation
         What translates, where, and what it keeps.
-    json
-        Print one JSON object, for programs.
+    output
+        What is written.
     scoring
         Changes to the evaluation settings of the model's recipe, or to the usual ones.
     """
     from json import dumps
 
     from dragoman.errors import UsageError
-    from dragoman.evaluation import report
-    from dragoman.evaluation.metrics import exact_match, score
-    from dragoman.evaluation.significance import compare as compare_systems
+    from dragoman.evaluation.sentences import compare_sentences
     from dragoman.evaluation.statistics import require_packages
 
     compared = [path for path in (model, compare) if path]
+    if output.sentences is not None:
+        read = [path for path in (*compared, pairs, test_set.source, test_set.reference) if path]
+        check_outputs([output.sentences], model=model, read=read)
     _check_systems(compared, translation)
     languages = _languages(test_set, compared)
     settings = scoring.settings(model, languages)
@@ -133,19 +147,40 @@ def evaluate(
     sources, references = _read_test_set(pairs, test_set, languages)
     _warn_of_unspaced(references, settings)
     systems = [_system(path, sources, translation) for path in compared]
-    ours, *others = [system.translate() for system in systems]
-    if compare is None:
+    translations = [system.translate() for system in systems]
+    if output.sentences is not None:
+        with open_output(output.sentences) as stream:
+            for row in compare_sentences(sources, references, translations, settings):
+                stream.write(row.encode(errors="backslashreplace"))
+    table, text = _score(compared, translations, references, settings)
+    engines = [system.engine for system in systems]
+    table = {"sentences": len(references), "engines": engines, **table}
+    print(dumps(table) if output.json else text)
+
+
+def _score(
+    compared: list[Path],
+    translations: list[list[str]],
+    references: list[str],
+    settings: "EvaluationConfig",
+) -> tuple[dict[str, Any], str]:
+    """Score one system or compare two, for programs and for people."""
+    from dragoman.evaluation import report
+    from dragoman.evaluation.metrics import exact_match, score
+    from dragoman.evaluation.significance import compare
+
+    ours, *others = translations
+    if not others:
         scores = score(ours, references, settings)
         exact = exact_match(ours, references, settings)
         table = {"scores": report.scores_to_table(scores), "exact_match": exact}
-        text = f"{report.scores_to_text(scores)}\nexact match {exact:.1f} %"
-    else:
-        _warn_of_few(references)
-        comparisons = compare_systems(ours, others[0], references, settings)
-        table = {"comparisons": report.comparisons_to_table(comparisons)}
-        text = report.comparisons_to_text(comparisons, (str(model), str(compare)))
-    engines = [system.engine for system in systems]
-    print(dumps({"sentences": len(references), "engines": engines, **table}) if json else text)
+        return table, f"{report.scores_to_text(scores)}\nexact match {exact:.1f} %"
+    _warn_of_few(references)
+    (theirs,) = others
+    comparisons = compare(ours, theirs, references, settings)
+    first, second = map(str, compared)
+    text = report.comparisons_to_text(comparisons, (first, second))
+    return {"comparisons": report.comparisons_to_table(comparisons)}, text
 
 
 def _recorded_settings(model: Path) -> "EvaluationConfig | None":

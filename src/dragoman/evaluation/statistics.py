@@ -33,6 +33,10 @@ class Statistics:
         """Score the whole test set."""
         return self._score(self.counts.sum(axis=0))
 
+    def of_sentences(self) -> list[float]:
+        """Score each sentence by itself."""
+        return [self._score(counts) for counts in self.counts]
+
     def bootstrap(self, config: EvaluationConfig) -> np.ndarray:
         """Score test sets of the same size, drawn from this one with replacement (Koehn 2004).
 
