@@ -288,6 +288,16 @@ def test_a_directory_in_the_place_of_a_file_is_named(tmp_path: Path, option: lis
             run(tmp_path / "model", read, "-o", written, *option)
 
 
+def test_whoever_names_the_text_before_the_model_is_told_the_order(
+    model: Path, tmp_path: Path
+) -> None:
+    text = tmp_path / "in.txt"
+    text.touch()
+
+    with pytest.raises(UsageError, match=f"^{model}: it is a model, which comes first"):
+        run(text, model)
+
+
 def test_the_folder_of_the_output_is_missed_before_the_model_is_loaded(tmp_path: Path) -> None:
     output = tmp_path / "missing" / "out"
 

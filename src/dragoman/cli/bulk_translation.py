@@ -47,12 +47,12 @@ def bulk_output(
         UsageError: an option needs that, but something else was named, or it has no effect.
         DragomanError: a name is that of a directory, or the folder of an output does not exist.
     """
+    from dragoman.model_directory.description import DESCRIPTION_NAME
+
     _check(options)  # first, as --cluster may have taken the only file for its address
-    if options.field is None and options.into != BulkOptions.into:
-        raise UsageError(
-            f"--into {options.into}: it needs --field, which names the field to translate"
-        )
     for path in filter(None, (output, *files)):
+        if path in files and (path / DESCRIPTION_NAME).is_file():
+            raise UsageError(f"{path}: it is a model, which comes first, and then the text")
         if path.is_dir():
             raise DragomanError(f"{path}: a directory stands where a file is expected")
     if output is None or not files or not all(map(is_ordinary, (output, *files))):
@@ -80,6 +80,10 @@ def _check(options: BulkOptions) -> None:
         raise UsageError(
             f"--cluster {options.cluster}: an address is HOST:PORT or auto; without one, put "
             "--cluster after the files"
+        )
+    if options.field is None and options.into != BulkOptions.into:
+        raise UsageError(
+            f"--into {options.into}: it needs --field, which names the field to translate"
         )
 
 
