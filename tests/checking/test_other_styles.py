@@ -1337,3 +1337,34 @@ class Transformer(nn.Module):
     part = report(HEAD + model, "Transformer")[1]
 
     assert mistakes(part) == ([] if unknown else ["padding-is-invisible"])
+
+
+def test_a_block_that_adds_in_place_is_not_blamed_for_what_it_sees_but_cannot_be_trained() -> None:
+    source = """
+class FeedForward(nn.Module):
+    def __init__(self, d_model, d_ff):
+        super().__init__()
+        self.norm = nn.LayerNorm(d_model)
+        self.w1, self.w2 = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
+    def forward(self, x):
+        x += self.w2(torch.relu(self.w1(self.norm(x))))
+        return x
+"""
+    block = """
+class EncoderBlock(nn.Module):
+    def __init__(self, d_model, nhead, d_ff):
+        super().__init__()
+        self.attention = nn.MultiheadAttention(d_model, nhead, batch_first=True)
+        self.norm = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_ff)
+    def forward(self, src, src_mask=None):
+        y = self.norm(src)
+        src += self.attention(y, y, y, attn_mask=src_mask)[0]
+        return self.feed_forward(src)
+"""
+    (finding,) = report(HEAD + source + block, "EncoderBlock")[1].mistakes
+    assert finding.name == "does-not-run"
+    assert "`backward()` stops" in finding.measured
+    kept = block.replace("src += ", "src = src + ")
+    source = source.replace("x += ", "x = x + ")
+    assert mistakes(report(HEAD + source + kept, "EncoderBlock")[1]) == []

@@ -24,7 +24,7 @@ def call(function: Callable[..., Any], roles: Roles, given: Mapping[str, Any]) -
     """Call a function with what its arguments stand for.
 
     A required argument whose name is not known gets the one thing that is left over. Masks that are
-    not given are None.
+    not given are None. Tensors are copied, because `x += ...` changes an argument in place.
 
     Returns:
         The first tensor of what it returns.
@@ -32,7 +32,9 @@ def call(function: Callable[..., Any], roles: Roles, given: Mapping[str, Any]) -
     Raises:
         NotCheckableError: an argument is not understood, or no tensor comes back.
     """
-    return first_tensor(function(**bind(function, roles, given)))
+    copies = {id(x): x.clone() for x in given.values() if isinstance(x, Tensor)}
+    arguments = bind(function, roles, given)
+    return first_tensor(function(**{k: copies.get(id(x), x) for k, x in arguments.items()}))
 
 
 def bind(function: Callable[..., Any], roles: Roles, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from dragoman.checking.examinations.every_part import (
     OF_WHAT_IS_NAN,
     OF_WHAT_IS_RANDOM,
     OUTSIDE,
+    RUNS,
 )
 from dragoman.checking.examinations.layout import (
     LENGTH_FIRST,
@@ -37,14 +38,6 @@ from dragoman.checking.workshop import Workshop
 MOST_MENDS = 20
 SECONDS_AN_EXAMINATION = 60.0
 MOST_FAILURES_TOLD = 12
-
-RUNS = Check(
-    name="does-not-run",
-    finding="The code stops with an error.",
-    why="Mistakes that stand behind the place where it stops stay hidden until it runs.",
-    section="-",
-)
-"""What every part has to do first."""
 
 IMPORTS = Check(
     name="import-missing",

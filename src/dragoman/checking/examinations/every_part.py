@@ -15,6 +15,14 @@ from dragoman.checking.examinations.layout import refuse_length_first
 from dragoman.checking.examinations.probe import give, run
 from dragoman.checking.workshop import SIZES, Workshop
 
+RUNS = Check(
+    name="does-not-run",
+    finding="The code stops with an error.",
+    why="Mistakes that stand behind the place where it stops stay hidden until it runs.",
+    section="-",
+)
+"""What every part has to do first."""
+
 NAN = Check(
     name="output-is-nan",
     finding="Some of its output is not a number.",
@@ -71,6 +79,8 @@ BATCH = Check(
     section="3",
 )
 
+IN_PLACE = "a line such as `x += y` changes numbers that the gradient needs; `x = x + y` does not"
+
 MOST_SHOWN = 4
 """Maximum number of names of weights in one sentence."""
 
@@ -123,7 +133,13 @@ def all_weights_learn(workshop: Workshop, part: str) -> Iterator[Verdict]:
     module, output = run(workshop, part)
     if not isinstance(module, nn.Module) or not output.requires_grad:
         return
-    output.backward(random(*output.shape, seed=3))
+    try:
+        output.backward(random(*output.shape, seed=3))
+    except RuntimeError as error:
+        if "inplace operation" not in str(error):
+            raise
+        yield RUNS, f"in training, `backward()` stops: {IN_PLACE}"
+        return
     others = tuple(
         f"{name}."
         for name, child in module.named_modules()
