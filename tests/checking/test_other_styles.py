@@ -473,6 +473,8 @@ def test_a_network_may_call_its_width_ff_and_itself_ff() -> None:
     ("part", "name"),
     [
         ("PositionalEncoding", "PosEnc"),
+        ("PositionalEncoding", "Positions"),
+        ("PositionalEncoding", "Sinusoid"),
         ("EncoderBlock", "EncLayer"),
         ("DecoderBlock", "DecLayer"),
         ("InputEmbeddings", "TokEmb"),

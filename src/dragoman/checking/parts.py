@@ -43,8 +43,9 @@ PARTS = (
         spellings=(
             *("positionalencoding", "positionalencodings", "positionalencoder", "posencoding"),
             *("posenc", "posencoder", "posembedding", "posemb"),
-            *("positionalembedding", "positionembedding", "positionencoding"),
+            *("positionalembedding", "positionembedding", "positionencoding", "positions"),
             *("sinusoidalpositionalencoding", "sinusoidalpositionalembedding"),
+            *("sinusoidalpositions", "sinusoidalencoding", "sinusoid", "sinusoids"),
         ),
     ),
     Part(
