@@ -1370,3 +1370,53 @@ class EncoderBlock(nn.Module):
     kept = block.replace("src += ", "src = src + ")
     source = source.replace("x += ", "x = x + ")
     assert mistakes(report(HEAD + source + kept, "EncoderBlock")[1]) == []
+
+
+FEED_FORWARD_OF_PARAMETERS = """
+class FeedForward(nn.Module):
+    def __init__(self, d_model, d_ff):
+        super().__init__()
+        self.w1 = nn.Parameter(torch.randn(d_model, d_ff) / d_model**0.5)
+        self.w2 = nn.Parameter(torch.randn(d_ff, d_model) / d_ff**0.5)
+        self.b1, self.b2 = nn.Parameter(torch.zeros(d_ff)), nn.Parameter(torch.zeros(d_model))
+    def forward(self, x):
+        return torch.einsum("blf,fd->bld", torch.relu(x @ self.w1 + self.b1), self.w2) + self.b2
+
+class EncoderBlock(nn.Module):
+    def __init__(self, d_model, nhead, d_ff):
+        super().__init__()
+        self.attention = nn.MultiheadAttention(d_model, nhead, batch_first=True)
+        self.norm1, self.norm2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_ff)
+    def forward(self, x, mask=None):
+        y = self.norm1(x)
+        x = x + self.attention(y, y, y, attn_mask=mask)[0]
+        return x + self.feed_forward(self.norm2(x))
+
+class Encoder(nn.Module):
+    def __init__(self, d_model, nhead, d_ff, num_layers):
+        super().__init__()
+        blocks = [EncoderBlock(d_model, nhead, d_ff) for _ in range(num_layers)]
+        self.layers, self.norm = nn.ModuleList(blocks), nn.LayerNorm(d_model)
+    def forward(self, x, mask=None):
+        for layer in self.layers:
+            x = layer(x, mask)
+        return self.norm(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("part", "right", "wrong", "mistake"),
+    [
+        ("EncoderBlock", "x + self.feed", "self.feed", "residual-input"),
+        ("Encoder", "return self.norm(x)", "return x", "stack-last-norm"),
+    ],
+)
+def test_sums_and_norms_are_examined_around_matrices_that_are_no_linear_layers(
+    part: str, right: str, wrong: str, mistake: str
+) -> None:
+    source = HEAD + FEED_FORWARD_OF_PARAMETERS
+    examined = report(source, part)[1]
+    assert mistakes(examined) == []
+    assert mistake in examined.passed
+    assert mistake in mistakes(report(source.replace(right, wrong), part)[1])

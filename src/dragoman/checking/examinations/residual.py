@@ -108,19 +108,34 @@ def pattern(width: int) -> Tensor:
     return 0.3 * (torch.arange(width) % 3)
 
 
-def in_block(module: nn.Module, x: Tensor, output: Tensor, num_sublayers: int) -> Iterator[Verdict]:
+def silence(module: nn.Module) -> list[nn.Parameter]:
+    """Set all matrices to zero, also those that no `nn.Linear` holds.
+
+    Returns:
+        The biases: the vectors beside a matrix. A norm has a vector and no matrix.
+    """
+    biases = []
+    for layer in module.modules():
+        own = [*layer.parameters(recurse=False)]
+        matrices = [each for each in own if sum(size > 1 for size in each.shape) > 1]
+        for matrix in matrices:
+            nn.init.zeros_(matrix)
+        biases += [each for each in own if matrices and each.dim() == 1]
+    return biases
+
+
+def in_block(
+    biases: list[nn.Parameter], x: Tensor, output: Tensor, num_sublayers: int
+) -> Iterator[Verdict]:
     """Say how a block whose sublayers give a constant arranges sums and norms.
 
-    The weights of all linear layers are zero and their biases the `pattern`, so that each sublayer
-    gives the pattern or, without a bias, nothing.
+    All matrices are zero and all biases the `pattern`, so that each sublayer gives the pattern or,
+    without a bias, nothing.
     """
     constant = pattern(x.size(-1))
     every = (1 << num_sublayers) - 1
     last = 1 << (num_sublayers - 1)  # feed-forward, which is usually the one that has a bias
-    has_biases = any(
-        isinstance(layer, nn.Linear) and layer.bias is not None and layer.out_features == x.size(-1)
-        for layer in module.modules()
-    )
+    has_biases = any(len(bias) == x.size(-1) for bias in biases)
     for biased in range(every, last - 1 if has_biases else -1, -1):
         added = [constant * bool(biased >> k & 1) for k in range(num_sublayers)]
         for carried in range(every, -1, -1):

@@ -19,7 +19,7 @@ from dragoman.checking.examinations.check import (
     same,
     tokens,
 )
-from dragoman.checking.examinations.residual import FIRST, in_block, pattern
+from dragoman.checking.examinations.residual import FIRST, in_block, pattern, silence
 from dragoman.checking.examinations.whole import run_transformer
 from dragoman.checking.program import message_of
 from dragoman.checking.workshop import SIZES, Workshop
@@ -227,18 +227,16 @@ def _exchanged(workshop: Workshop, module: Any, x: Tensor, error: RuntimeError) 
 def residuals(workshop: Workshop, part: str) -> Iterator[Verdict]:
     """Make the sublayers return a constant, and see what is added to it."""
     module = workshop.build(part)
-    for layer in module.modules():
-        if isinstance(layer, nn.Linear):
-            nn.init.zeros_(layer.weight)
-            if layer.bias is not None:
-                layer.bias.data.copy_(pattern(layer.out_features))
+    biases = silence(module)
+    for bias in biases:
+        bias.data.copy_(pattern(len(bias)))
     x = 2 * random(BATCH, T, SIZES.d_model) + 0.3
     if part == "EncoderBlock":
         output, num_sublayers = encode(workshop, module, x, visible(T)), 2
     else:
         memory = random(BATCH, S, SIZES.d_model, seed=2)
         output, num_sublayers = decode(workshop, module, x, memory), 3
-    for check, measured in in_block(module, x, output, num_sublayers):
+    for check, measured in in_block(biases, x, output, num_sublayers):
         if check is not FIRST or not workshop.has("ResidualConnection"):  # which says so itself
             yield check, measured
 
@@ -246,10 +244,8 @@ def residuals(workshop: Workshop, part: str) -> Iterator[Verdict]:
 def last_norm(workshop: Workshop, part: str) -> Iterator[Verdict]:
     """Make the sublayers return zero: what comes out has to be normalised."""
     module = workshop.build(part)
-    for layer in module.modules():
-        if isinstance(layer, nn.Linear):
-            for parameter in layer.parameters():
-                nn.init.zeros_(parameter)
+    for bias in silence(module):
+        nn.init.zeros_(bias)
     x = 3 * random(BATCH, T, SIZES.d_model) + 0.7
     if part == "Encoder":
         output = encode(workshop, module, x, visible(T))
