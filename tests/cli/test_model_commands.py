@@ -318,6 +318,13 @@ def test_the_other_system_is_looked_at_before_the_long_work(
     assert "nothing: there is no such file" in capsys.readouterr().err
 
 
+def test_pairs_in_the_place_of_translations_are_not_scored(
+    test_set: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["evaluate", str(test_set), str(test_set)]) == 1
+    assert f"cut -f 2 {test_set}" in capsys.readouterr().err
+
+
 def test_options_of_translation_are_refused_where_nothing_is_translated(
     test_set: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -365,6 +365,11 @@ def _system(path: Path, sources: list[str], translation: TranslationOptions) -> 
             f"{counted(len(sources), 'sentence')}; "
             "each sentence needs its translation on the line with the same number"
         )
+    if translations and all("\t" in line for line in translations):
+        raise EvaluationError(
+            f"{path} has a tab in each line, as pairs have; give the translations alone, as "
+            f"cut -f 2 {path} prints them"
+        )
     _warn_of_other_letters(translations, f"lines of {path}")
     return System(None, lambda: translations)
 
