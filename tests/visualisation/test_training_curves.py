@@ -120,10 +120,10 @@ def test_the_last_label_of_an_axis_is_inside_the_drawing(end: int) -> None:
     assert float(last.get("x", "")) + width_of(f"{end:,}", 11) / 2 <= WIDTH
 
 
-def test_what_is_said_of_losses_holds_for_a_run_without_dropout(curves: TrainingCurves) -> None:
+def test_what_is_said_of_losses_holds_for_every_recipe(curves: TrainingCurves) -> None:
     page = training_page(training_panels([curves]), ["run"])
 
-    assert "with the dropout and label smoothing of the recipe" in page
+    assert "with the dropout, label smoothing and R-Drop of the recipe" in page
 
 
 def test_measured_points_say_their_value(curves: TrainingCurves) -> None:

@@ -16,8 +16,8 @@ MUTED = 11  # pixels, of the font
 FEWEST_STEPS = 3
 
 LOSSES = (
-    "The training loss is what the updates lower, with the dropout and label smoothing of the "
-    "recipe; the validation loss is measured without either."
+    "The training loss is what the updates lower, with the dropout, label smoothing and R-Drop of "
+    "the recipe; the validation loss is measured without any of them."
 )
 MINUTES = "Minutes are those spent on updates, without validations."
 
