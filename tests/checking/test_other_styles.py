@@ -1420,3 +1420,35 @@ def test_sums_and_norms_are_examined_around_matrices_that_are_no_linear_layers(
     assert mistakes(examined) == []
     assert mistake in examined.passed
     assert mistake in mistakes(report(source.replace(right, wrong), part)[1])
+
+
+OWN_ATTENTION = """
+class Attention(nn.Module):
+    def __init__(self, d_model, nhead, batch_first=True):
+        super().__init__()
+        self.w = nn.Parameter(torch.randn(4, d_model, d_model) / d_model**0.5)
+        self.h = nhead
+    def forward(self, query, key, value, attn_mask=None):
+        q, k, v = (
+            (x @ w).unflatten(-1, (self.h, -1)).transpose(1, 2)
+            for x, w in zip((query, key, value), self.w)
+        )
+        scores = q @ k.transpose(-2, -1) / q.size(-1) ** 0.5
+        if attn_mask is not None:
+            scores = scores.masked_fill(~attn_mask[:, None], -1e9)
+        return ((scores.softmax(-1) @ v).transpose(1, 2).flatten(2) @ self.w[3],)
+"""
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("nn.ModuleList(blocks)", "nn.ModuleList(blocks[:1] * num_layers)"),
+        ("self.norm1, self.norm2 = nn.LayerNorm(d_model),", "self.norm1 = self.norm2 ="),
+    ],
+)
+def test_a_layer_in_two_places_is_found_whatever_holds_its_weights(right: str, wrong: str) -> None:
+    of_parameters = FEED_FORWARD_OF_PARAMETERS.replace("nn.MultiheadAttention", "Attention")
+    source = HEAD + OWN_ATTENTION + of_parameters
+    assert "layers-are-independent" not in mistakes(report(source, "Encoder")[1])
+    assert "layers-are-independent" in mistakes(report(source.replace(right, wrong), "Encoder")[1])

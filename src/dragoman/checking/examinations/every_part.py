@@ -81,6 +81,9 @@ BATCH = Check(
 
 IN_PLACE = "a line such as `x += y` changes numbers that the gradient needs; `x = x + y` does not"
 
+LAYERS = ("MultiHeadAttention", "FeedForward", "LayerNormalization")
+"""Parts that have weights, and of which no two places share one."""
+
 MOST_SHOWN = 4
 """Maximum number of names of weights in one sentence."""
 
@@ -225,13 +228,15 @@ def arguments_are_known(workshop: Workshop, part: str) -> Iterator[Verdict]:
 
 
 def layers_are_independent(workshop: Workshop, part: str) -> Iterator[Verdict]:
-    """Look for a layer that is used in two places; embeddings and projection may be tied."""
+    """Look for weights that stand in two places; embeddings may be tied, and positions shared."""
     module = workshop.build(part)
     if not isinstance(module, nn.Module):
         return
+    own = [workshop.found[each] for each in LAYERS if each in workshop.found]
     places: dict[int, list[str]] = {}
     for name, layer in module.named_modules(remove_duplicate=False):
-        if isinstance(layer, nn.Linear):
+        is_layer = isinstance(layer, nn.Linear | nn.LayerNorm) or type(layer) in own
+        if is_layer and [*layer.parameters()]:
             places.setdefault(id(layer), []).append(name)
     shared = [names for names in places.values() if len(names) > 1]
     if len(places) > 1:
