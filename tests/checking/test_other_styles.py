@@ -1452,3 +1452,19 @@ def test_a_layer_in_two_places_is_found_whatever_holds_its_weights(right: str, w
     source = HEAD + OWN_ATTENTION + of_parameters
     assert "layers-are-independent" not in mistakes(report(source, "Encoder")[1])
     assert "layers-are-independent" in mistakes(report(source.replace(right, wrong), "Encoder")[1])
+
+
+def test_a_layer_with_two_names_that_is_called_once_is_in_one_place() -> None:
+    source = (
+        HEAD
+        + """
+class FeedForward(nn.Module):
+    def __init__(self, d_model, d_ff):
+        super().__init__()
+        self.fc1, self.fc2 = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
+        self.net = nn.Sequential(self.fc1, nn.ReLU(), self.fc2)
+    def forward(self, x):
+        return self.net(x)
+"""
+    )
+    assert mistakes(report(source, "FeedForward")[1]) == []

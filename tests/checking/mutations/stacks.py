@@ -132,7 +132,7 @@ MODELS = [
         "layers-are-independent",
         "EncoderBlock",
         "sized",
-        ("self.norm_1, self.norm_2 =", "self.again = self.ffn\n        self.norm_1, self.norm_2 ="),
+        ("self.norm_1, self.norm_2 = nn.LayerNorm(emb_dim),", "self.norm_1 = self.norm_2 ="),
     ),
     *each("layers-are-independent", "Transformer", "assembled", ("clone(attention)", "attention")),
     *each(

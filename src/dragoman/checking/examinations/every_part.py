@@ -238,10 +238,21 @@ def layers_are_independent(workshop: Workshop, part: str) -> Iterator[Verdict]:
         is_layer = isinstance(layer, nn.Linear | nn.LayerNorm) or type(layer) in own
         if is_layer and [*layer.parameters()]:
             places.setdefault(id(layer), []).append(name)
-    shared = [names for names in places.values() if len(names) > 1]
+    named_twice = (names for names in places.values() if len(names) > 1)
+    shared = next((x for x in named_twice if _num_calls(workshop, part, module, x[0]) > 1), None)
     if len(places) > 1:
-        measured = " and ".join(shared[0][:2]) if shared else ""
-        yield SHARED, f"{measured} are the same layer" if shared else None
+        yield SHARED, f"{' and '.join(shared[:2])} are the same layer" if shared else None
+
+
+def _num_calls(workshop: Workshop, part: str, module: nn.Module, name: str) -> int:
+    """Count the calls of a layer: a second name may be one by which it is only held."""
+    calls: list[str] = []
+    hook = module.get_submodule(name).register_forward_hook(lambda *_: calls.append(name))
+    try:
+        give(workshop, part, module)
+    finally:
+        hook.remove()
+    return len(calls)
 
 
 def sentences_are_independent(workshop: Workshop, part: str) -> Iterator[Verdict]:
