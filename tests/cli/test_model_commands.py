@@ -168,6 +168,10 @@ def test_evaluate_writes_all_sentences_and_overwrites_nothing_that_it_reads(
         assert main([*command, str(taken)]) == 2
         assert taken.read_bytes() == before
 
+    of_other = ["evaluate", str(system), str(test_set), "--compare", str(model), "--sentences"]
+    assert main([*of_other, str(model / "model.toml")]) == 2
+    assert taken.read_bytes() == before
+
     assert main([*command, str(out)]) == 0
 
     rows = [line.split("\t") for line in out.read_text(encoding="utf-8").splitlines()[1:]]

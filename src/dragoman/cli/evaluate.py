@@ -133,8 +133,10 @@ def evaluate(
 
     compared = [path for path in (model, compare) if path]
     if output.sentences is not None:
-        read = [path for path in (*compared, pairs, test_set.source, test_set.reference) if path]
-        check_outputs([output.sentences], model=model, read=read)
+        given = (pairs, test_set.source, test_set.reference, translation.glossary)
+        read = [path for path in (*compared, *given) if path]
+        for path in compared:
+            check_outputs([output.sentences], model=path, read=read)
     _check_systems(compared, translation)
     languages = _languages(test_set, compared)
     settings = scoring.settings(model, languages)
