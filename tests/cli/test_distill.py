@@ -53,6 +53,8 @@ def test_a_text_that_is_not_there_is_missed_and_leaves_nothing_behind(
     assert main([*command, "-o", str(run)]) == 1
     assert capsys.readouterr().err == f"dragoman: {pairs}: there is no such file\n"
     pairs.write_text("a cat\tun gatto\n", encoding="utf-8")
+    assert main([*command, "-o", str(run), "--monolingual", "a.txt", "--monolingual", "b"]) == 1
+    assert capsys.readouterr().err == "dragoman: a.txt: there is no such file\n"
     assert main([*command, "-o", str(run)]) == 1
     error = capsys.readouterr().err
     assert error.startswith(f"dragoman: {dev}: there is no such file, and the student is judged")

@@ -243,6 +243,53 @@ def test_a_source_with_several_translations_is_translated_once(start: Distil, ru
     assert "3 sources that repeat others left out" in messages
 
 
+def test_text_without_translations_is_taught_too(
+    teacher: Path, text: dict[str, str], tmp_path: Path, run: Path
+) -> None:
+    sources = [line.partition("\t")[0] for line in sentences(500, 540)]
+    alone = tmp_path / "alone.txt"
+    write_lines(alone, [*sources, "four zero zero"])  # the last is a sentence of the test text
+    order = Distillation(
+        teacher=teacher,
+        corpora=(CorpusConfig(path=text["train"]),),
+        monolingual=(alone,),
+        student="tiny-6-1",
+        directory=run,
+        assignments=(
+            *SMALL,
+            "training.updates=4",
+            "training.validate_every=2",
+            "corpora.overlap=drop",
+        ),
+    )
+    display = Listener()
+
+    distil(order, Counting(), lambda progress: None, display)
+
+    good = [t for t in Translator(teacher).translate(sources) if t.finished and not t.faults]
+    pairs = (run / "distillation" / "distilled-2.tsv").read_text(encoding="utf-8")
+    assert pairs.splitlines() == [f"{each.source}\t{each.text}" for each in good]
+    assert len(good) > 10
+    assert f"{alone}: 41 sentences read, 40 kept (1 evaluation sentence left out)" in (
+        display.messages
+    )
+    first, second = ModelDirectory(run).description.training["corpora"]
+    assert (first["weight"], second["weight"], second["read"]) == (1.0, 1.0, len(good))
+
+
+def test_text_without_translations_that_gives_away_the_test_is_refused(
+    teacher: Path, tmp_path: Path, run: Path
+) -> None:
+    alone = tmp_path / "alone.txt"
+    write_lines(alone, ["one two", "four zero zero"])
+    order = Distillation(
+        teacher=teacher, monolingual=(alone,), student="tiny-6-1", directory=run, assignments=SMALL
+    )
+
+    with pytest.raises(OverlapError, match=r"alone\.txt: 1 pair .* \(line 2\)"):
+        distil(order, Counting(), lambda progress: None, Display())
+
+
 def test_the_student_has_the_vocabulary_of_its_teacher_and_learns_its_pairs(
     start: Distil, teacher: Path, run: Path
 ) -> None:

@@ -114,7 +114,13 @@ class Taught(NamedTuple):
     said: list[str]
 
 
-def taught(folder: Path, *corpora: list[str], **cleaning: Any) -> Taught:
+def taught(
+    folder: Path,
+    *corpora: list[str],
+    monolingual: str | None = None,
+    evaluation: str = "",
+    **cleaning: Any,
+) -> Taught:
     """Choose sources for a teacher of a few words, that has seen at most 12 of them at once."""
     teacher = save_small_model(folder / "teacher")
     train = []
@@ -124,8 +130,25 @@ def taught(folder: Path, *corpora: list[str], **cleaning: Any) -> Taught:
         train.append(CorpusConfig(path=str(path)))
     said: list[str] = []
     config = CleaningConfig(max_length_ratio=math.inf, **cleaning)
+    alone = folder / "alone.txt"
+    if monolingual is not None:
+        alone.write_text(monolingual, encoding="utf-8")
+    judged = folder / "judged.tsv"
+    judged.write_text(evaluation or "because because\t-\n")
     path = folder / "sources.txt"
-    counts = write_sources(path, teacher, CorporaConfig(train=tuple(train)), config, said.append)
+    counts = write_sources(
+        path,
+        teacher,
+        train,
+        [] if monolingual is None else [alone],
+        corpora=CorporaConfig(
+            train=(CorpusConfig(path="distilled.tsv"),),
+            validation=(CorpusConfig(path=str(judged)),),
+            overlap="drop",
+        ),
+        cleaning=config,
+        say=said.append,
+    )
     assert not path.with_name("sources.txt.pairs").exists()
     return Taught(path.read_text().splitlines(), counts, said)
 
@@ -155,6 +178,60 @@ def test_a_source_that_may_repeat_is_translated_each_time(tmp_path: Path) -> Non
 
     assert (sources, counts) == (["a cat", "a dog", "a cat"], [3])
     assert not any("left out" in message for message in said)
+
+
+def test_of_text_without_translations_each_new_sentence_is_translated_once(
+    tmp_path: Path,
+) -> None:
+    text = (
+        "A cat. A dog sees the table.\n\na cat\nThe \u00adtable\u2028sees.\nThe Dog sees the cat!\n"
+        "A dog.\nc\u00c3\u00a0t\n\u043a\u043e\u0442 \u0438 \u043f\u0451\u0441\n" + "a " * 13
+    )
+
+    sources, counts, said = taught(
+        tmp_path, ["a cat", "A dog."], monolingual=text, evaluation="the dog sees the cat\t-\n"
+    )
+
+    assert sources == ["a cat", "A dog.", "A cat.", "A dog sees the table.", "The table sees."]
+    assert counts == [2, 3]
+    assert said[-3:] == [
+        f"{tmp_path / 'alone.txt'}: 9 sentences read, 6 kept (1 encoded twice; 1 wrong script; "
+        "1 evaluation sentence left out)",
+        "2 sources that repeat others left out",
+        "1 sources with more than 12 tokens left out",
+    ]
+
+
+def test_text_without_translations_is_enough(tmp_path: Path) -> None:
+    assert taught(tmp_path, monolingual="a cat\na dog\n").sources == ["a cat", "a dog"]
+
+
+def test_text_in_another_language_is_noticed(tmp_path: Path) -> None:
+    text = "Il gatto dorme sul tavolo e il cane guarda fuori dalla finestra.\n" * 40
+
+    warning = taught(tmp_path, monolingual=f"a cat\n{text}", drop_duplicates=False).said[1]
+
+    assert warning == (
+        f"warning: {tmp_path / 'alone.txt'}: the source should be English (en) and seems to be "
+        "Italian (it)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", r"alone\.txt: 0 sentences read, 0 kept; name another text"),
+        ("\n \n", r"alone\.txt: 0 sentences read, 0 kept; name another text"),
+        ("a" * 2000, r"alone\.txt: 1 sentence read, 0 kept \(1 too long\); name another text"),
+        ("a cat", r"alone\.txt: all sources repeat others or have more tokens"),
+        ("a cat\tun gatto\n", r"alone\.txt: it has pairs, so name it without --monolingual"),
+    ],
+)
+def test_text_without_translations_of_which_nothing_can_be_used_is_named(
+    tmp_path: Path, text: str, message: str
+) -> None:
+    with pytest.raises(CorpusError, match=message):
+        taught(tmp_path, ["a cat"], monolingual=text)
 
 
 def test_a_corpus_of_which_no_source_is_left_is_named(tmp_path: Path) -> None:

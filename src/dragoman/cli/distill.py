@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from dragoman.cli.bulk_translation import BulkOptions, Report, distribute
-from dragoman.cli.options import Assignments, Jobs, OutputIfAny, WholeNumber
+from dragoman.cli.options import Assignments, Files, Jobs, OutputIfAny, WholeNumber
 from dragoman.device import sleep_while_waiting
 from dragoman.exit_codes import STOPPED
 
@@ -21,14 +21,16 @@ def distill(
     *pairs: str,
     student: str,
     output: OutputIfAny = None,
+    monolingual: Files = (),
     n_best: WholeNumber = 1,
     set_: Assignments = (),
     jobs: Jobs = None,
 ) -> int:
     """Train a fast model on the translations of a good one, or resume such a run.
 
-    The model, the teacher, translates the source side of the pairs, and a student with a deep
-    encoder and a shallow decoder learns from these translations, with its teacher's vocabulary.
+    The model, the teacher, translates the source side of the pairs, and text that has no
+    translation, if you name any. A student with a deep encoder and a shallow decoder learns from
+    these translations, with its teacher's vocabulary.
     They are more uniform than those of people, and so easier to learn. The student has its
     teacher's recipe, except for the model and the training text, and is judged by the same
     references; the recipe is saved in the output, for `dragoman train`. A student as wide as its
@@ -55,6 +57,9 @@ def distill(
     output
         The directory of the student's run; if left out, beside the teacher's and named after both,
         such as `runs/en-it-small-6-1`.
+    monolingual
+        A plain text file in the source language, which has no translation: the model translates
+        its sentences, too. May be given several times.
     n_best
         How many translations of each sentence the student learns from.
     set_
@@ -68,11 +73,12 @@ def distill(
     from dragoman.errors import UsageError
     from dragoman.training.display import ConsoleDisplay
 
-    if not pairs:
-        raise UsageError("name the text that the model translates: PAIRS")
+    if not (pairs or monolingual):
+        raise UsageError("name the text that the model translates: PAIRS, or --monolingual FILE")
     order = Distillation(
         teacher=model,
         corpora=tuple(CorpusConfig(path=path) for path in pairs),
+        monolingual=monolingual,
         student=student,
         directory=output or _beside(model, student),
         n_best=n_best,

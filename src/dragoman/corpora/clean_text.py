@@ -94,10 +94,7 @@ def clean_corpora(
     Raises:
         CorpusError: a corpus cannot be read, or overlaps with the evaluation text.
     """
-    judged = (*corpora.validation, *corpora.test)
-    evaluation = canonical_sources(
-        pair for corpus in judged for pair in read_pairs(corpus, languages=languages)
-    )
+    evaluation = evaluation_sources(corpora, languages)
     seen = SeenPairs()
     casing = _Casing(languages, needed=any(corpus.truecase for corpus in corpora.train))
     for corpus in corpora.train:
@@ -112,6 +109,14 @@ def clean_corpora(
             overlap=overlap,
             signs=signs,
         )
+
+
+def evaluation_sources(corpora: CorporaConfig, languages: tuple[str, str]) -> set[str]:
+    """Collect the sources of validation and test text; see `canonical_sources`."""
+    judged = (*corpora.validation, *corpora.test)
+    return canonical_sources(
+        pair for corpus in judged for pair in read_pairs(corpus, languages=languages)
+    )
 
 
 class _Casing:

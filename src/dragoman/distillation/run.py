@@ -10,7 +10,7 @@ from shlex import quote
 from dragoman.bulk.files import Distribute, Progress, translate_files
 from dragoman.bulk.job import Job, TranslatorSettings
 from dragoman.bulk.plain_text import PlainText
-from dragoman.corpora.config import CorpusConfig
+from dragoman.corpora.config import CorporaConfig, CorpusConfig
 from dragoman.corpora.fingerprint import files_of
 from dragoman.corpora.text_file import CorpusError
 from dragoman.decoding.config import RANGES, SearchConfig
@@ -36,7 +36,7 @@ FOLDER = "distillation"
 """Inside the directory of the student's run."""
 
 SOURCES, TRANSLATIONS, PAIRS = "sources.txt", "translations.jsonl", "distilled.tsv"
-"""With several corpora, the pairs are in distilled-1.tsv, distilled-2.tsv and so on."""
+"""With several texts, the pairs are in distilled-1.tsv, distilled-2.tsv and so on."""
 
 ORIGIN = "origin.json"
 """Records what the translations were made from."""
@@ -54,8 +54,11 @@ class Distillation:
     """Who teaches whom, on what, and where."""
 
     teacher: Path
-    corpora: tuple[CorpusConfig, ...]
+    corpora: tuple[CorpusConfig, ...] = ()
     """Their source sides are translated."""
+
+    monolingual: tuple[Path, ...] = ()
+    """Plain text in the source language, which is translated, too."""
 
     student: str
     """A preset of the model."""
@@ -144,12 +147,12 @@ def distil(
     folder = order.directory / FOLDER
     teacher = ModelDirectory(order.teacher)
     order = replace(order, corpora=as_learnt(teacher, order.corpora))
-    weights = [corpus.weight for corpus in order.corpora]
+    weights = [corpus.weight for corpus in order.corpora] + [1.0] * len(order.monolingual)
     pairs = dict(zip(_files(order), weights, strict=True))
     recipe = student_recipe(teacher, order.student, pairs, order.assignments)
     require_compiler(recipe.training, device_of_process(recipe.training.device))
     search = _search(teacher, order.n_best)
-    _require_text(order, recipe)
+    _require_text(order, recipe.corpora)
     make_directory(order.directory)
     with named_when_unwritable(order.directory), only_one(order.directory):
         claim(recipe, order.directory)
@@ -158,30 +161,35 @@ def distil(
     return train_model(recipe, order.directory, display)
 
 
-def _require_text(order: Distillation, recipe: Recipe) -> None:
+def _require_text(order: Distillation, judges: CorporaConfig) -> None:
     """Miss a text that is not there before anything is written.
 
     Raises:
         CorpusError: it is one to translate, or one that the student is judged by.
     """
-    judges = {"validation": recipe.corpora.validation, "test": recipe.corpora.test}
-    for use, corpora in {"train": order.corpora, **judges}.items():
-        for path in (path for corpus in corpora for _, path in files_of(corpus)):
-            if path.exists():
-                continue
-            remedy = (
-                f", and the student is judged by it; run the command where {order.teacher} was "
-                f"trained, or name another text with --set 'corpora.{use}=[{{path=\"dev.tsv\"}}]'"
-            )
-            raise CorpusError(f"{path}: there is no such file{remedy if use in judges else ''}")
+    uses = {"train": order.corpora, "validation": judges.validation, "test": judges.test}
+    read = {
+        use: [path for corpus in corpora for _, path in files_of(corpus)]
+        for use, corpora in uses.items()
+    }
+    read["train"] += order.monolingual
+    for use, path in ((use, path) for use, paths in read.items() for path in paths):
+        if path.exists():
+            continue
+        remedy = (
+            f", and the student is judged by it; run the command where {order.teacher} was "
+            f"trained, or name another text with --set 'corpora.{use}=[{{path=\"dev.tsv\"}}]'"
+        )
+        raise CorpusError(f"{path}: there is no such file{'' if use == 'train' else remedy}")
 
 
 def _files(order: Distillation) -> list[Path]:
-    """Name the file of the translations of each corpus."""
+    """Name the file of the translations of each text."""
     path = order.directory / FOLDER / PAIRS
-    if len(order.corpora) == 1:
+    texts = len(order.corpora) + len(order.monolingual)
+    if texts == 1:
         return [path]
-    numbers = range(1, len(order.corpora) + 1)
+    numbers = range(1, texts + 1)
     return [path.with_stem(f"{path.stem}-{number}") for number in numbers]
 
 
@@ -196,9 +204,16 @@ def _translate(
     """Write what the student learns from, unless that was done before."""
     teacher = ModelDirectory(order.teacher)
     folder = order.directory / FOLDER
-    corpora = replace(recipe.corpora, train=order.corpora)
     newest = folder / f"{SOURCES}.new"
-    counts = write_sources(newest, teacher, corpora, recipe.cleaning, display.message)
+    counts = write_sources(
+        newest,
+        teacher,
+        order.corpora,
+        order.monolingual,
+        corpora=recipe.corpora,
+        cleaning=recipe.cleaning,
+        say=display.message,
+    )
     of = _Origin(
         sources=checksum(newest),
         teacher=teacher.description.weights_sha256,

@@ -3,16 +3,18 @@
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import compress, islice
 from pathlib import Path
 from typing import Any
 
 from dragoman.batched import batched
-from dragoman.corpora.clean_text import Say, write_clean_text
-from dragoman.corpora.config import CleaningConfig, CorporaConfig
-from dragoman.corpora.prepared_text import CorpusSummary, read_tsv
+from dragoman.corpora.clean_text import Say, evaluation_sources, write_clean_text
+from dragoman.corpora.config import CleaningConfig, CorporaConfig, CorpusConfig
+from dragoman.corpora.prepared_text import read_tsv
 from dragoman.corpora.seen import SeenPairs
 from dragoman.corpora.text_file import CorpusError, read_lines
+from dragoman.distillation.monolingual import clean_sentences
 from dragoman.durable import open_whole
 from dragoman.model_directory import ModelDirectory
 from dragoman.tokenizers.normalisation import learnable
@@ -23,59 +25,77 @@ ENCODED_AT_ONCE = 10_000  # sentences
 def write_sources(
     path: Path,
     teacher: ModelDirectory,
+    pairs: Sequence[CorpusConfig],
+    monolingual: Sequence[Path],
+    *,
     corpora: CorporaConfig,
     cleaning: CleaningConfig,
     say: Say,
 ) -> list[int]:
-    """Write what the teacher translates, a sentence a line, corpus after corpus.
+    """Write what the teacher translates, a sentence a line, text after text.
 
-    That is the source side of what training would keep: clean pairs that leak no evaluation
-    sentence; but each source only once, unless duplicates are to stay. A source with more tokens
-    than the teacher has seen is left out and counted.
+    Of pairs, that is the source side of what training would keep: clean pairs that leak no
+    evaluation sentence. Each source is written only once, unless duplicates are to stay. A source
+    with more tokens than the teacher has seen is left out and counted.
 
     Args:
         path: The file to write.
         teacher: The model that teaches.
-        corpora: What is read, and the evaluation text of the student.
+        pairs: Text whose source side is translated.
+        monolingual: Text that has no translation.
+        corpora: Of the student: its evaluation text, and what happens if that occurs here.
         cleaning: The thresholds.
         say: Reports what is kept.
 
     Returns:
-        How many there are of each corpus.
+        How many there are of each text.
 
     Raises:
-        CorpusError: a corpus cannot be read, or overlaps with the evaluation text, or nothing of it
+        CorpusError: a text cannot be read, or overlaps with the evaluation text, or nothing of it
             is left.
     """
-    pairs = path.with_name(f"{path.name}.pairs")
+    clean_pairs = path.with_name(f"{path.name}.pairs")
     languages = teacher.description.languages
     choice = _Choice(teacher, once=cleaning.drop_duplicates)
+    texts: list[tuple[str, Iterator[str]]] = []
     try:
-        summaries = write_clean_text(pairs, corpora, cleaning, languages=languages, say=say)
-        counts = _write_chosen(path, pairs, summaries, choice)
+        if pairs:
+            corpora = replace(corpora, train=tuple(pairs))
+            summaries = write_clean_text(
+                clean_pairs, corpora, cleaning, languages=languages, say=say
+            )
+            sources = (source for source, _ in read_tsv(clean_pairs))
+            texts += ((summary.name, islice(sources, summary.kept)) for summary in summaries)
+        if monolingual:
+            evaluation = evaluation_sources(corpora, languages)
+            for text in monolingual:
+                sentences = clean_sentences(
+                    text, evaluation, corpora.overlap, cleaning, languages=languages, say=say
+                )
+                texts.append((str(text), sentences))
+        counts = _write_chosen(path, texts, choice)
     finally:
-        pairs.unlink(missing_ok=True)
+        clean_pairs.unlink(missing_ok=True)
     for remark in choice.remarks():
         say(remark)
     return counts
 
 
 def _write_chosen(
-    path: Path, pairs: Path, summaries: Sequence[CorpusSummary], choice: "_Choice"
+    path: Path, texts: Sequence[tuple[str, Iterator[str]]], choice: "_Choice"
 ) -> list[int]:
-    """Write the sources that are chosen from clean pairs, and count those of each corpus."""
-    remaining = (source for source, _ in read_tsv(pairs))
+    """Write the sources that are chosen from each text with a name, and count them."""
     counts = []
     with open_whole(path) as file:
-        for summary in summaries:
+        for name, sources in texts:
             count = 0
-            for block in batched(islice(remaining, summary.kept), ENCODED_AT_ONCE):
+            for block in batched(sources, ENCODED_AT_ONCE):
                 chosen = choice.of(block)
                 file.writelines(f"{source}\n".encode() for source in chosen)
                 count += len(chosen)
             if not count:
                 raise CorpusError(
-                    f"{summary.name}: all sources repeat others or have more tokens than the "
+                    f"{name}: all sources repeat others or have more tokens than the "
                     "teacher has seen; shorten them, or leave this text out"
                 )
             counts.append(count)
