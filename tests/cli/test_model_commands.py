@@ -119,6 +119,28 @@ def test_evaluate_warns_of_sentences_that_the_model_was_trained_on(
     assert f"warning: {model} was trained on 1 of 3 sentences, so its scores are too good" in said
 
 
+def test_evaluate_warns_of_a_glossary_that_does_not_apply(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pairs, terms = tmp_path / "pairs.tsv", tmp_path / "terms.tsv"
+    pairs.write_text("".join(f"the cat {number}\til gatto {number}\n" for number in range(20)))
+    command = ["evaluate", str(model), str(pairs), "--device", "cpu", "--glossary", str(terms)]
+
+    said = {}
+    for glossary in ("gatto\tcat\n", "cat\tgatto\n"):
+        terms.write_text(glossary)
+        assert main(command) == 0
+        said[glossary] = [
+            line for line in capsys.readouterr().err.splitlines() if "of the glossary" in line
+        ]
+
+    assert said["cat\tgatto\n"] == []
+    assert said["gatto\tcat\n"] == [
+        "warning: no term of the glossary occurs in the text, but translations of its terms do; "
+        "exchange its columns"
+    ]
+
+
 def test_evaluate_tells_a_person_who_waits_how_far_it_is(
     model: Path,
     test_set: Path,

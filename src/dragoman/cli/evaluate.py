@@ -337,6 +337,16 @@ def _warn_of_learnt(model: Path, sources: list[str]) -> None:
         )
 
 
+def _warn_of_unused_glossary(translator: "Translator", sources: list[str]) -> None:
+    """Warn where no term of the glossary occurs in the test set."""
+    from dragoman.terms.glossary_use import GlossaryUse
+
+    use = GlossaryUse(translator.glossary)
+    all(map(use.look_at, sources))  # until it has seen enough
+    for warning in use.warnings():
+        warn(warning)
+
+
 def _warn_of_few(references: list[str]) -> None:
     """Warn where a difference may be chance, whatever its p-value."""
     from dragoman.evaluation.significance import few_sentences
@@ -354,6 +364,7 @@ def _system(path: Path, sources: list[str], translation: TranslationOptions) -> 
         _warn_of_learnt(path, sources)
         translator = translation.load(path)
         announce(translator)
+        _warn_of_unused_glossary(translator, sources)
         return System(translator.engine, lambda: _translate(translator, sources))
     from dragoman.corpora.text_file import read_lines
     from dragoman.evaluation.statistics import EvaluationError
