@@ -11,7 +11,7 @@ from dragoman.corpora import cleaning
 from dragoman.corpora.cleaning import CleaningReport, clean
 from dragoman.corpora.config import CleaningConfig
 from dragoman.corpora.parallel_text import Pair
-from dragoman.corpora.seen import SeenPairs
+from dragoman.corpora.seen import SeenTexts
 from dragoman.languages.scripts import letters_outside
 
 GOOD = ("The cat is on the table.", "Il gatto è sul tavolo.")
@@ -223,6 +223,13 @@ def test_a_repeated_pair_is_kept_once_also_across_blocks(monkeypatch: pytest.Mon
     assert [pair.line for pair in report.examples["duplicate"]] == [2, 5]
 
 
+def test_the_border_between_the_sides_counts() -> None:
+    sides = [("ab", "c"), ("a", "bc"), ("2 a", "b"), ("2", " ab")]
+    pairs = [Pair(*side, line) for line, side in enumerate(sides, start=1)]
+
+    assert list(clean(pairs, CleaningConfig(), CleaningReport(), languages=("en", "it"))) == pairs
+
+
 def test_duplicates_may_stay() -> None:
     pairs = [Pair(*GOOD, line) for line in (1, 2, 3)]
     config = CleaningConfig(drop_duplicates=False)
@@ -231,7 +238,7 @@ def test_duplicates_may_stay() -> None:
 
 
 def test_duplicates_are_found_across_corpora_that_share_what_was_seen() -> None:
-    seen, report = SeenPairs(), CleaningReport()
+    seen, report = SeenTexts(), CleaningReport()
     for _ in range(2):
         list(clean([Pair(*GOOD, 1)], CleaningConfig(), report, languages=("en", "it"), seen=seen))
 

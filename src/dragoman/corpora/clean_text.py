@@ -9,7 +9,7 @@ from dragoman.corpora.config import CleaningConfig, CorporaConfig, CorpusConfig
 from dragoman.corpora.overlap import OverlapReport, canonical_sources, check
 from dragoman.corpora.parallel_text import Pair, read_pairs
 from dragoman.corpora.prepared_text import CorpusSummary
-from dragoman.corpora.seen import SeenPairs
+from dragoman.corpora.seen import SeenTexts
 from dragoman.corpora.signs import Signs
 from dragoman.corpora.text_file import CorpusError
 from dragoman.corpora.truecasing import Truecaser
@@ -95,7 +95,7 @@ def clean_corpora(
         CorpusError: a corpus cannot be read, or overlaps with the evaluation text.
     """
     evaluation = evaluation_sources(corpora, languages)
-    seen = SeenPairs()
+    seen = SeenTexts()
     casing = _Casing(languages, needed=any(corpus.truecase for corpus in corpora.train))
     for corpus in corpora.train:
         cleaned, overlap = CleaningReport(), OverlapReport(corpus.file)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from dragoman.batched import batched
 from dragoman.corpora.config import CleaningConfig
 from dragoman.corpora.parallel_text import Pair
-from dragoman.corpora.seen import SeenPairs
+from dragoman.corpora.seen import SeenTexts
 from dragoman.languages.scripts import (
     are_varieties,
     letters_outside,
@@ -58,7 +58,7 @@ def clean(
     report: CleaningReport,
     *,
     languages: tuple[str, str],
-    seen: SeenPairs | None = None,
+    seen: SeenTexts | None = None,
 ) -> Iterator[Pair]:
     """Yield the pairs worth learning from, in their order and as they are.
 
@@ -70,7 +70,7 @@ def clean(
         seen: The pairs that came before; share it to find duplicates across corpora.
     """
     faults = _faults(config, languages)
-    seen = SeenPairs() if seen is None else seen
+    seen = SeenTexts() if seen is None else seen
     for block in batched(pairs, BLOCK):
         good = list(_without_faults(block, faults, report))
         if config.drop_duplicates:
@@ -113,10 +113,11 @@ def _without_faults(
 
 
 def _without_duplicates(
-    pairs: list[Pair], seen: SeenPairs, report: CleaningReport
+    pairs: list[Pair], seen: SeenTexts, report: CleaningReport
 ) -> Iterator[Pair]:
     """Leave out each pair that came before."""
-    for pair, is_new in zip(pairs, seen.add([pair[:2] for pair in pairs]), strict=True):
+    texts = [f"{len(pair.source)} {pair.source}{pair.target}" for pair in pairs]
+    for pair, is_new in zip(pairs, seen.add(texts), strict=True):
         if is_new:
             yield pair
         else:

@@ -12,7 +12,7 @@ from dragoman.batched import batched
 from dragoman.corpora.clean_text import Say, evaluation_sources, write_clean_text
 from dragoman.corpora.config import CleaningConfig, CorporaConfig, CorpusConfig
 from dragoman.corpora.prepared_text import read_tsv
-from dragoman.corpora.seen import SeenPairs
+from dragoman.corpora.seen import SeenTexts
 from dragoman.corpora.text_file import CorpusError, read_lines
 from dragoman.distillation.monolingual import clean_sentences
 from dragoman.durable import open_whole
@@ -108,14 +108,14 @@ class _Choice:
     def __init__(self, teacher: ModelDirectory, *, once: bool) -> None:
         self._tokenizer = teacher.load_tokenizers().source
         self._max_length = teacher.description.max_length
-        self._seen = SeenPairs() if once else None
+        self._seen = SeenTexts() if once else None
         self._repeated = self._too_long = 0
 
     def of(self, sources: list[str]) -> list[str]:
         """Leave out sources with too many tokens, and all but the first of equal ones."""
         new = sources
         if self._seen is not None:  # several translations of a source become one
-            new = list(compress(sources, self._seen.add([(source, "") for source in sources])))
+            new = list(compress(sources, self._seen.add(sources)))
         lengths = map(len, self._tokenizer.encode_batch(new))
         chosen = list(compress(new, (length <= self._max_length for length in lengths)))
         self._repeated += len(sources) - len(new)
