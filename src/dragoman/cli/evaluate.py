@@ -286,7 +286,8 @@ def _read_test_set(
 
 def _warn_of_blanks(pairs: "list[Pair]") -> None:
     """Warn of pairs that lack a side: they are scored, but their scores do not measure quality."""
-    from dragoman.corpora.cleaning import MAX_EXAMPLES, is_empty
+    from dragoman.corpora.cleaning import is_empty
+    from dragoman.corpora.statistics import MAX_EXAMPLES
 
     if blank := [str(pair.line) for pair in pairs if is_empty(pair)]:
         lines = ", ".join(blank[:MAX_EXAMPLES]) + (", …" if len(blank) > MAX_EXAMPLES else "")

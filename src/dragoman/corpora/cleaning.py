@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 
 from dragoman.batched import batched
 from dragoman.corpora.config import CleaningConfig
@@ -18,7 +17,6 @@ from dragoman.languages.scripts import (
 from dragoman.tokenizers.normalisation import visible
 
 BLOCK = 4096  # pairs examined together, so that duplicates are found with array operations
-MAX_EXAMPLES = 5
 SHORT = 20  # characters up to which a ratio of lengths says nothing
 
 CONTROL_CHARACTER = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffd\ud800-\udfff]")
@@ -33,23 +31,17 @@ DUPLICATE = "duplicate"
 Fault = Callable[[Pair], bool]
 
 
-@dataclass
 class CleaningReport:
     """What cleaning did: the pairs that it read and did not drop are those that it has kept."""
 
-    read: int = 0
-    dropped: Counter[str] = field(default_factory=Counter)
-    """How many pairs were left out for each reason; a pair counts for its first reason only."""
-
-    examples: dict[str, list[Pair]] = field(default_factory=dict)
-    """The first few pairs that were left out for each reason."""
+    def __init__(self) -> None:
+        self.read = 0
+        self.dropped: Counter[str] = Counter()
+        """How many were left out for each reason; a pair counts for its first reason only."""
 
     def drop(self, pair: Pair, reason: str) -> None:
         """Count a pair that is left out."""
         self.dropped[reason] += 1
-        examples = self.examples.setdefault(reason, [])
-        if len(examples) < MAX_EXAMPLES:
-            examples.append(pair)
 
 
 def clean(

@@ -1,13 +1,13 @@
 """What a corpus is like, in numbers, before anyone trains on it."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from dragoman.batched import batched
-from dragoman.corpora.cleaning import MAX_EXAMPLES, CleaningReport, clean
+from dragoman.corpora.cleaning import CleaningReport, clean
 from dragoman.corpora.config import CleaningConfig, CorpusConfig
 from dragoman.corpora.expected_language import OtherLanguage, SwappedPairs
 from dragoman.corpora.overlap import canonical
@@ -19,6 +19,7 @@ from dragoman.languages.scripts import WITHOUT_SPACES, is_unspaced
 
 BLOCK = 4096  # sources hashed together
 PERCENTILES = (50, 90, 99, 100)
+MAX_EXAMPLES = 5
 
 WRONG_WAY_ROUND = "wrong way round"
 
@@ -104,7 +105,7 @@ def measure(
     refusals = _Refusals(listed)
     read = signs.watch(read_pairs(corpus, languages=languages, refuse=refusals.add))
     pairs = _remembered(_measured(read, lengths), sources)
-    report = CleaningReport() if listed is None else _ListingReport(listed)
+    report = _Suspicions(listed)
     swapped = SwappedPairs(languages)
     for pair in clean(pairs, config, report, languages=languages):
         if listed is not None and swapped.has_swapped(pair):
@@ -117,7 +118,7 @@ def measure(
         pairs=report.read,
         sides=(lengths[0].summary(source), lengths[1].summary(target)),
         suspicious={
-            reason: Suspicion(count, [pair.line for pair in report.examples[reason]])
+            reason: Suspicion(count, report.lines[reason])
             for reason, count in report.dropped.most_common()
         },
         warnings=tuple(signs.warnings()),
@@ -133,16 +134,20 @@ def shared_sources(first: CorpusStatistics, second: CorpusStatistics) -> int:
     return len(shared)
 
 
-class _ListingReport(CleaningReport):
-    """Passes on all pairs that are left out, not only the first few."""
+class _Suspicions(CleaningReport):
+    """Keeps the lines of the first few pairs for each reason, and lists them all."""
 
-    def __init__(self, listed: Listed) -> None:
+    def __init__(self, listed: Listed | None) -> None:
         super().__init__()
+        self.lines: defaultdict[str, list[int]] = defaultdict(list)
         self._listed = listed
 
     def drop(self, pair: Pair, reason: str) -> None:
         super().drop(pair, reason)
-        self._listed(pair, reason)
+        if len(self.lines[reason]) < MAX_EXAMPLES:
+            self.lines[reason].append(pair.line)
+        if self._listed is not None:
+            self._listed(pair, reason)
 
 
 class _Refusals:
