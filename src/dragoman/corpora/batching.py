@@ -122,7 +122,7 @@ class Batches:
 
         Args:
             position: the first update.
-            part: the rows of this process; the others are not read, unless they are re-sampled.
+            part: the rows of this process.
 
         Raises:
             ValueError: the epoch has no such update.
@@ -144,15 +144,10 @@ class Batches:
         pairs, micro_batches, tokens = [], [], 0
         for number in range(first, end):
             pairs.append(plan.micro_batch(number))
-            shape = self._shapes[plan.shapes[number]]
-            if self._resample is not None or part.rank >= len(pairs[-1]):
-                seed = int(self._sequence(position.epoch, number).generate_state(1)[0])
-                whole = self._batch(pairs[-1], shape, seed)
-                micro_batches.append(whole.shard(part))
-                tokens += whole.num_target_tokens
-            else:
-                micro_batches.append(self._batch(pairs[-1][part.rows], shape))
-                tokens += self._store.targets.count(pairs[-1]) + len(pairs[-1])  # with EOS
+            seed = int(self._sequence(position.epoch, number).generate_state(1)[0])
+            whole = self._batch(pairs[-1], self._shapes[plan.shapes[number]], seed)
+            micro_batches.append(whole.shard(part))
+            tokens += whole.num_target_tokens
         last = position.update + 1 == plan.num_updates
         following = (position.epoch + 1, 0) if last else (position.epoch, position.update + 1)
         return Update(
@@ -163,7 +158,7 @@ class Batches:
             num_target_tokens=tokens,
         )
 
-    def _batch(self, indices: npt.NDArray[np.int64], shape: Shape, seed: int = 0) -> Batch:
+    def _batch(self, indices: npt.NDArray[np.int64], shape: Shape, seed: int) -> Batch:
         """Read pairs, and lay them out as a micro-batch of this shape."""
         source: Tokens
         target: Tokens

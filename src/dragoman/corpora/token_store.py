@@ -53,10 +53,6 @@ class Sentences:
         positions = np.repeat(starts - gathered_starts, lengths) + np.arange(int(lengths.sum()))
         return self._tokens[positions], lengths
 
-    def count(self, indices: npt.NDArray[np.int64]) -> int:
-        """Count the tokens of some sentences, without reading them."""
-        return int((self._offsets[indices + 1] - self._offsets[indices]).sum())
-
     def lengths(self) -> npt.NDArray[np.uint16]:
         """Return the number of tokens of every sentence."""
         lengths = np.empty(len(self), dtype=np.uint16)
