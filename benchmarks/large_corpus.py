@@ -37,7 +37,6 @@ from dragoman.corpora.batching_config import BatchingConfig
 from dragoman.corpora.config import CleaningConfig, CorporaConfig, CorpusConfig
 from dragoman.corpora.preparation import TextPreparation
 from dragoman.corpora.prepared_text import PreparedText
-from dragoman.corpora.shapes import choose_shapes, length_histogram
 from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.tokenizers.tokenizer import SpecialIds
 
@@ -191,8 +190,7 @@ def measure(pairs: int, directory: Path) -> list[Stage]:
 def draw_epoch(text: PreparedText, stages: Stages) -> int:
     """Plan an epoch and build every batch of it."""
     config = BatchingConfig(tokens_per_update=TOKENS_PER_UPDATE)
-    shapes = choose_shapes(length_histogram(text.store), config)
-    batches = Batches(text.store, shapes, config, seed=1, special=SpecialIds())
+    batches = Batches(text.store, config, seed=1, special=SpecialIds())
     count, seen = 0, 0
     for update in batches.updates():
         if count == 0:

@@ -42,7 +42,6 @@ from dragoman.corpora.batching_config import BatchingConfig
 from dragoman.corpora.preparation import TextPreparation
 from dragoman.corpora.prepared_text import PreparedText
 from dragoman.corpora.primer.corpus import generate
-from dragoman.corpora.shapes import choose_shapes, length_histogram
 from dragoman.device import ROUNDS_BEFORE_SLEEP, Precision, choose_device, choose_precision
 from dragoman.memory import keep_freed_memory, peak_mib
 from dragoman.model.config import PRESETS
@@ -225,13 +224,7 @@ def build_recipe(pairs: Path, size: str, tokens: int, fill: float) -> Recipe:
 
 def batches_of(text: PreparedText, config: BatchingConfig) -> Batches:
     """Cut the training text into updates, the same for all subjects."""
-    return Batches(
-        text.store,
-        choose_shapes(length_histogram(text.store), config),
-        config,
-        seed=1,
-        special=text.tokenizers.target.special_ids,
-    )
+    return Batches(text.store, config, seed=1, special=text.tokenizers.target.special_ids)
 
 
 def write_primer(path: Path) -> None:

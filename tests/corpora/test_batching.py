@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from dragoman.corpora.batch import FILLER, Batch, Part
 from dragoman.corpora.batching import Batches, Position, Resample, Sentence, Tokens, Update
 from dragoman.corpora.batching_config import BatchingConfig
-from dragoman.corpora.shapes import Shape, choose_shapes, length_histogram
+from dragoman.corpora.epoch_plan import Planner
+from dragoman.corpora.shapes import Shape, length_histogram
 from dragoman.corpora.token_store import TokenStore
 from dragoman.corpora.token_store_writer import TokenStoreWriter
 from dragoman.tokenizers.tokenizer import SpecialIds
@@ -41,7 +42,7 @@ def build(
     config: BatchingConfig | None = None,
     resample: Resample | None = None,
 ) -> Batches:
-    """Store pairs whose tokens tell which pair they belong to, and choose shapes for them."""
+    """Store pairs whose tokens tell which pair they belong to."""
     config = config or SMALL
     number = 0
     with TokenStoreWriter(
@@ -54,8 +55,7 @@ def build(
                 writer.add([[token] * source], [[token] * target])
                 number += 1
     store = TokenStore.open(directory, fingerprint="ours")
-    shapes = choose_shapes(length_histogram(store), config)
-    return Batches(store, shapes, config, seed=seed, special=SPECIAL, resample=resample)
+    return Batches(store, config, seed=seed, special=SPECIAL, resample=resample)
 
 
 def one_epoch(batches: Batches, epoch: int = 0) -> list[Update]:
@@ -214,45 +214,36 @@ def test_filled_up_only_micro_batches_of_the_longest_shapes_are_not_full(tmp_pat
     build(tmp_path, [(1.0, lengths)])
     store = TokenStore.open(tmp_path, fingerprint="ours")
     shapes = (Shape(8, 5, 5), Shape(8, 3, 14), Shape(4, 8, 9), Shape(3, 13, 9))
-    config = BatchingConfig(fill_up=True)
-    batches = Batches(store, shapes, config, seed=1, special=SPECIAL)
 
-    rows: dict[tuple[int, int], list[int]] = {}
-    for batch in (b for u in one_epoch(batches) for b in u.micro_batches):
-        key = batch.source.shape[1], batch.target.shape[1]
-        rows.setdefault(key, []).append(len(batch.indices))
+    plan = Planner(store, shapes, BatchingConfig(fill_up=True)).plan(np.random.default_rng(1))
 
-    full = {(shape.source_length, shape.target_length): shape.rows for shape in shapes}
-    partial = {key: [n for n in of if n < full[key]] for key, of in rows.items()}
-    assert {key: len(of) for key, of in partial.items() if of} == {(3, 14): 1, (13, 9): 1}
-    assert sum(map(sum, rows.values())) == len(lengths)
+    full = np.array([shape.rows for shape in shapes])[plan.shapes]
+    assert sorted(plan.shapes[plan.rows < full]) == [1, 3]
+    assert plan.rows.sum() == len(lengths)
 
 
 @pytest.mark.parametrize(
     ("lengths", "expected"),
     [
         # The fifth goes to the next shape, and one of that shape to the longest.
-        ([(1, 1)] * 5 + [(5, 5)] * 4 + [(9, 9)], {3: [4], 6: [4], 10: [2]}),
+        ([(1, 1)] * 5 + [(5, 5)] * 4 + [(9, 9)], [4, 4, 2]),
         # Three fill no micro-batch, and stay.
-        ([(1, 1)] * 3 + [(5, 5)] * 5 + [(9, 9)], {3: [3], 6: [4], 10: [2]}),
+        ([(1, 1)] * 3 + [(5, 5)] * 5 + [(9, 9)], [3, 4, 2]),
     ],
 )
 def test_only_what_is_left_over_moves_and_no_further_than_it_must(
-    tmp_path: Path, lengths: list[tuple[int, int]], expected: dict[int, list[int]]
+    tmp_path: Path, lengths: list[tuple[int, int]], expected: list[int]
 ) -> None:
     build(tmp_path, [(1.0, lengths)])
     store = TokenStore.open(tmp_path, fingerprint="ours")
     shapes = (Shape(4, 3, 4), Shape(4, 6, 7), Shape(4, 10, 11))
-    batches = Batches(store, shapes, BatchingConfig(fill_up=True), seed=1, special=SPECIAL)
 
-    made = [batch for update in one_epoch(batches) for batch in update.micro_batches]
+    plan = Planner(store, shapes, BatchingConfig(fill_up=True)).plan(np.random.default_rng(1))
 
-    rows: dict[int, list[int]] = {}
-    for batch in made:
-        rows.setdefault(batch.source.shape[1], []).append(len(batch.indices))
-    assert rows == expected
-    (longest,) = (batch for batch in made if batch.source.shape[1] == 10)
-    assert all(lengths[index] > (1, 1) for index in longest.indices.tolist())
+    order = np.argsort(plan.shapes)
+    assert plan.shapes[order].tolist() == [0, 1, 2]
+    assert plan.rows[order].tolist() == expected
+    assert all(lengths[index] > (1, 1) for index in plan.micro_batch(order[-1]).tolist())
 
 
 REPORT = """
@@ -260,14 +251,12 @@ import sys
 from pathlib import Path
 from dragoman.corpora.batching import Batches
 from dragoman.corpora.batching_config import BatchingConfig
-from dragoman.corpora.shapes import choose_shapes, length_histogram
 from dragoman.corpora.token_store import TokenStore
 from dragoman.tokenizers.tokenizer import SpecialIds
 store = TokenStore.open(Path(sys.argv[1]), fingerprint="ours")
 config = BatchingConfig(tokens_per_update=40, max_tokens_per_micro_batch=32, max_length=12,
                         max_shapes=4)
-shapes = choose_shapes(length_histogram(store), config)
-batches = Batches(store, shapes, config, seed=1, special=SpecialIds())
+batches = Batches(store, config, seed=1, special=SpecialIds())
 plan = batches.epoch(3)
 print(batches.fingerprint, plan.pairs.tolist(), plan.begins.tolist(), plan.bounds.tolist())
 """
@@ -324,8 +313,7 @@ def test_nine_cells_of_ten_hold_tokens_at_realistic_lengths(
         writer.start_corpus("books", weight=1.0)
         writer.add(*([[4] * n for n in side] for side in lengths.tolist()))
     store = TokenStore.open(tmp_path, fingerprint="f")
-    shapes = choose_shapes(length_histogram(store), config)
-    batches = Batches(store, shapes, config, seed=1, special=SPECIAL)
+    batches = Batches(store, config, seed=1, special=SPECIAL)
     made = [b for u in one_epoch(batches) for b in u.micro_batches]
     real = sum(int((b.source != PAD).sum() + (b.target[:, 1:] != PAD).sum()) for b in made)
     padded = sum(b.source.size + b.target[:, 1:].size for b in made)
@@ -339,14 +327,6 @@ def test_lengths_are_counted_as_often_as_an_epoch_sees_them(tmp_path: Path) -> N
     expected = np.zeros((4, 5))
     expected[3, 4], expected[1, 2] = 2.5, 2.0
     np.testing.assert_array_equal(histogram, expected)
-
-
-def test_shapes_that_do_not_hold_the_store_are_refused(tmp_path: Path) -> None:
-    build(tmp_path, [(1.0, [(3, 4), (5, 6)])])
-    store = TokenStore.open(tmp_path, fingerprint="ours")
-    for shapes in ([Shape(8, 5, 8)], [Shape(8, 6, 7)], [Shape(8, 6, 6), Shape(8, 4, 8)]):
-        with pytest.raises(ValueError, match="longer than all shapes"):
-            Batches(store, shapes, BatchingConfig(), seed=1, special=SPECIAL)
 
 
 def rows_of(batch: Batch) -> list[tuple[int, list[int], list[int]]]:

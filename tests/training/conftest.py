@@ -10,7 +10,6 @@ import torch
 
 from dragoman.corpora.batching import Batches
 from dragoman.corpora.batching_config import BatchingConfig
-from dragoman.corpora.shapes import choose_shapes, length_histogram
 from dragoman.corpora.token_store import TokenStore
 from dragoman.corpora.token_store_writer import TokenStoreWriter
 from dragoman.model.config import TransformerConfig
@@ -60,13 +59,7 @@ def build_trainer(
     transformer = Transformer(model, source_vocab_size=VOCAB, target_vocab_size=VOCAB, padding_id=0)
     transformer.to(settings.get("device", "cpu"))
     batching = BatchingConfig(tokens_per_update=40, max_tokens_per_micro_batch=20, max_length=16)
-    batches = Batches(
-        store,
-        choose_shapes(length_histogram(store), batching),
-        batching,
-        seed=5,
-        special=SpecialIds(),
-    )
+    batches = Batches(store, batching, seed=5, special=SpecialIds())
     defaults = {"updates": 12, "validate_every": 4, "warmup_updates": 3, "ema_decay": 0.9}
     return Trainer(
         transformer,

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from dragoman.corpora.batch import ALL, Batch, Part, pad
 from dragoman.corpora.batching_config import BatchingConfig
 from dragoman.corpora.epoch_plan import EpochPlan, Planner
-from dragoman.corpora.shapes import Shape
+from dragoman.corpora.shapes import Shape, choose_shapes, length_histogram
 from dragoman.corpora.token_store import TokenStore
 from dragoman.tokenizers.tokenizer import SpecialIds
 
@@ -72,8 +72,7 @@ class Batches:
 
     Args:
         store: the pairs.
-        shapes: as returned by `choose_shapes`.
-        config: how much an update holds.
+        config: how much an update and a micro-batch hold.
         seed: decides the order of all epochs, 0 or more.
         special: the padding, the beginning and the end of a sentence, for both sides.
         resample: if given, segments the sentences of each micro-batch anew. Its seed is derived
@@ -84,7 +83,6 @@ class Batches:
     def __init__(
         self,
         store: TokenStore,
-        shapes: Sequence[Shape],
         config: BatchingConfig,
         *,
         seed: int,
@@ -92,17 +90,12 @@ class Batches:
         resample: Resample | None = None,
     ) -> None:
         self._store = store
-        self._shapes = tuple(shapes)
+        self._shapes = choose_shapes(length_histogram(store), config)
         self._config = config
         self.seed = seed
         self._special = special
         self._resample = resample
-        self._planner = Planner(
-            store,
-            self._shapes,
-            tokens_per_update=config.tokens_per_update,
-            fill_up=config.fill_up,
-        )
+        self._planner = Planner(store, self._shapes, config)
 
     @property
     def fingerprint(self) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from dragoman.corpora.batching_config import BatchingConfig
 from dragoman.corpora.shapes import Shape, shape_table
 from dragoman.corpora.store_description import StoredCorpus
 from dragoman.corpora.token_store import TokenStore
@@ -58,28 +59,18 @@ class Planner:
 
     Args:
         store: the pairs.
-        shapes: of micro-batches; each pair has to fit in one.
-        tokens_per_update: target tokens, EOS included, that an update has on average.
-        fill_up: move pairs that do not fill a micro-batch to the next longer shape.
-
-    Raises:
-        ValueError: a pair is longer than all shapes.
+        shapes: of micro-batches; each pair fits in one.
+        config: how many target tokens an update has, and whether micro-batches are filled up.
     """
 
-    def __init__(
-        self,
-        store: TokenStore,
-        shapes: Sequence[Shape],
-        *,
-        tokens_per_update: int,
-        fill_up: bool,
-    ) -> None:
+    def __init__(self, store: TokenStore, shapes: Sequence[Shape], config: BatchingConfig) -> None:
         self._corpora = store.corpora
         self._shapes = shapes
         self._next_longer = [
-            _next_longer(shapes, number) if fill_up else None for number in range(len(shapes))
+            _next_longer(shapes, number) if config.fill_up else None
+            for number in range(len(shapes))
         ]
-        self._tokens_per_update = tokens_per_update
+        self._tokens_per_update = config.tokens_per_update
         self._source_lengths, self._target_lengths = store.lengths()
         self._shape_of = _assign(shapes, self._source_lengths, self._target_lengths)
 
@@ -156,13 +147,7 @@ def _assign(
     assigned = np.empty(len(source_lengths), dtype=np.int16)
     for start in range(0, len(assigned), _BLOCK):
         block = slice(start, start + _BLOCK)
-        source, target = source_lengths[block], target_lengths[block]
-        if source.max() < table.shape[0] and target.max() < table.shape[1]:
-            assigned[block] = table[source, target]
-        else:
-            assigned[block] = -1
-    if (assigned < 0).any():
-        raise ValueError("a pair is longer than all shapes; choose the shapes for this store")
+        assigned[block] = table[source_lengths[block], target_lengths[block]]
     return assigned
 
 

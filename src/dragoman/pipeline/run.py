@@ -10,7 +10,6 @@ import torch
 from dragoman.corpora.batching import Batches, Resample
 from dragoman.corpora.preparation import TextPreparation
 from dragoman.corpora.prepared_text import PreparedText
-from dragoman.corpora.shapes import choose_shapes, length_histogram
 from dragoman.corpora.token_store import TokenStore
 from dragoman.counting import counted
 from dragoman.decoding.config import SearchConfig
@@ -196,7 +195,6 @@ def _batches(
 ) -> Batches:
     return Batches(
         store,
-        choose_shapes(length_histogram(store), recipe.batching),
         recipe.batching,
         seed=recipe.seed,
         special=text.tokenizers.target.special_ids,
