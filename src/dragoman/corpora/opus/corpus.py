@@ -12,7 +12,7 @@ from pathlib import Path
 from dragoman.corpora.file_names import PROVENANCE
 from dragoman.corpora.opus.download import NotFoundError, download
 from dragoman.corpora.opus.provenance import Provenance, TextFile
-from dragoman.corpora.opus.servers import Opus, Release, parse
+from dragoman.corpora.opus.servers import Release, explain_missing, find, parse
 from dragoman.corpora.text_file import CorpusError
 from dragoman.counting import counted
 from dragoman.durable import checksum
@@ -62,13 +62,12 @@ def get(
     directory = directory or Path(f"{name}.{'-'.join(sorted(languages))}")
     if is_new := not (directory / PROVENANCE).exists():
         _refuse_occupied(directory)
-        servers = Opus.from_environment()
-        release = servers.find(name, version, languages)
+        release = find(name, version, languages)
         working = _working_directory(directory)
         try:
             working.mkdir(parents=True, exist_ok=True)
             archive = working / f"{name}-{release.version}.zip"
-            _fetch(release, archive, servers)
+            _fetch(release, archive)
             _unpack(release, archive, working)
             archive.unlink()
             _put_in_place(working, directory)
@@ -128,7 +127,7 @@ def _refuse_other(
         )
 
 
-def _fetch(release: Release, archive: Path, servers: Opus) -> None:
+def _fetch(release: Release, archive: Path) -> None:
     """Download the archive of a release, unless an interrupted call left it complete."""
     if archive.exists():
         return
@@ -137,13 +136,13 @@ def _fetch(release: Release, archive: Path, servers: Opus) -> None:
     except NotFoundError as error:
         with contextlib.suppress(OSError):
             archive.parent.rmdir()  # not empty if an earlier transfer was interrupted
-        raise _not_found(error, release, servers) from None
+        raise _not_found(error, release) from None
 
 
-def _not_found(error: NotFoundError, release: Release, servers: Opus) -> NotFoundError:
+def _not_found(error: NotFoundError, release: Release) -> NotFoundError:
     """Say what there is instead, if the API can be reached."""
     try:
-        return NotFoundError(servers.explain_missing(release.name, release.languages))
+        return NotFoundError(explain_missing(release.name, release.languages))
     except CorpusError:
         return error
 
