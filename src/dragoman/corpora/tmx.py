@@ -6,12 +6,6 @@ from pathlib import Path
 from dragoman.corpora.text_file import CorpusError
 from dragoman.corpora.xml_units import Element, Text, Unit, UnitReader, walk, words
 
-PLACEHOLDERS = ("ph",)
-"""Elements within a text that stand for something between words."""
-
-NATIVE_CODES = ("bpt", "ept", "it", "ut", *PLACEHOLDERS)
-"""Elements within a text that hold the formatting of the program it is from, not its words."""
-
 
 def read_tmx(path: Path, languages: tuple[str, str]) -> Iterator[tuple[str, str, int]]:
     """Yield source, target and the number of the first line of each unit.
@@ -40,6 +34,6 @@ class _Memory(UnitReader):
                         f"{self._path}:{each.line}: a <seg> that is not the only one of a <tuv>; "
                         "join the two, or give each a <tu> of its own"
                     )
-                texts.append(Text(language, words(each, NATIVE_CODES, PLACEHOLDERS)))
+                texts.append(Text(language, words(each)))
                 language = None
         yield Unit(unit.line, texts)

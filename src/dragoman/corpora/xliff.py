@@ -3,14 +3,7 @@
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from dragoman.corpora.xml_units import Element, Text, Unit, UnitReader, walk, words
-
-PLACEHOLDERS = ("ph", "x", "cp")
-"""Elements within a text that stand for something between words. XLIFF 2 has `cp` for characters
-that XML cannot have, which are no letters."""
-
-NATIVE_CODES = ("bpt", "ept", "it", *PLACEHOLDERS)
-"""Elements within a text that hold the formatting of the program it is from, not its words."""
+from dragoman.corpora.xml_units import NATIVE_CODES, Element, Text, Unit, UnitReader, walk, words
 
 INHERITING = ("file", "group", "unit")
 """Elements around units that say whether what is in them is to be translated."""
@@ -76,15 +69,11 @@ class _Document(UnitReader):
         state = target.attributes.get("state", unit.attributes.get("state", ""))
         is_confirmed = self._translates(unit.attributes) and not state.startswith(UNCONFIRMED)
         pairs = _segments(inside.get("seg-source", source), target) or [
-            (unit.line, _words(source), _words(target))
+            (unit.line, words(source), words(target))
         ]
         for line, text, translation in pairs:
             written = translation if is_confirmed else ""
             yield Unit(line, [Text(of_source, text), Text(of_target, written)])
-
-
-def _words(text: Element) -> str:
-    return words(text, NATIVE_CODES, PLACEHOLDERS)
 
 
 def _segments(source: Element, target: Element) -> list[tuple[int, str, str]]:
@@ -104,9 +93,9 @@ def _cut(text: Element) -> dict[str, tuple[int, str]]:
     ]
     if len(dict(found)) < len(found):
         return {}
-    segments = {id: (each.line, _words(each)) for id, each in found}
-    in_segments = "".join(words for _, words in segments.values())
-    is_whole = _count_letters(in_segments) == _count_letters(_words(text))
+    segments = {id: (each.line, words(each)) for id, each in found}
+    in_segments = "".join(inside for _, inside in segments.values())
+    is_whole = _count_letters(in_segments) == _count_letters(words(text))
     return segments if is_whole else {}  # what stands between would be in no pair
 
 

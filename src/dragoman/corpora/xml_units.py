@@ -13,6 +13,14 @@ from dragoman.languages.scripts import UNSPACED_CHARACTER, is_mark
 
 CHUNK = 2**16  # bytes given to the parser at once
 
+PLACEHOLDERS = ("ph", "x", "cp")
+"""Elements within a text that stand for something between words. XLIFF 2 has `cp` for characters
+that XML cannot have, which are no letters."""
+
+NATIVE_CODES = ("bpt", "ept", "it", "ut", *PLACEHOLDERS)
+"""Elements within a text that hold the formatting of the program it is from, not its words; in TMX
+and all versions of XLIFF."""
+
 _PLACE = "\0"  # which XML cannot have
 _PLACES = re.compile(f"{_PLACE}+")
 
@@ -50,19 +58,15 @@ def walk(element: Element, closed: Collection[str]) -> "Iterator[Element | str]"
             waiting += each.content[::-1]
 
 
-def words(element: Element, codes: Collection[str], placeholders: Collection[str]) -> str:
+def words(element: Element) -> str:
     """Return the text of an element on one line, without the formatting of the program it is from.
 
-    Args:
-        element: The text.
-        codes: Elements that hold native codes.
-        placeholders: Those of them that stand for something between words, such as a line break;
-            the others are formatting, which may begin and end within a word.
+    Other formatting than placeholders may begin and end within a word.
     """
     parts = [
         each if isinstance(each, str) else _PLACE
-        for each in walk(element, codes)
-        if isinstance(each, str) or each.name in placeholders
+        for each in walk(element, NATIVE_CODES)
+        if isinstance(each, str) or each.name in PLACEHOLDERS
     ]
     return on_one_line(_without_codes("".join(parts)))
 
