@@ -273,7 +273,7 @@ def test_a_compressed_file_that_is_cut_short_is_refused(
 
     for size in (5, len(whole) // 2, len(whole) - 1):
         path.write_bytes(whole[:size])
-        with pytest.raises(CorpusError, match="the compressed file is cut short after line"):
+        with pytest.raises(CorpusError, match=r"file is cut short( after line [1-9]\d*)?; copy"):
             read(path)
 
 

@@ -199,5 +199,5 @@ def test_a_template_and_a_file_that_is_cut_short_are_named(tmp_path: Path) -> No
     with pytest.raises(CorpusError, match=r"nowhere\.po: there is no such file"):
         read(tmp_path / "nowhere.po")
     packed = gzip.compress((header() + entry("a", "b")).encode())
-    with pytest.raises(CorpusError, match="the compressed file is cut short"):
+    with pytest.raises(CorpusError, match="the compressed file is cut short; copy it again"):
         read(written(tmp_path / "a.po.gz", packed[:-9]))

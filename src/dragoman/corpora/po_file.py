@@ -49,7 +49,7 @@ def _entries(path: Path) -> Sequence[Entry]:
     Raises:
         CorpusError: it is not PO in UTF-8.
     """
-    with open_uncompressed(path, lambda: 0) as stream:
+    with open_uncompressed(path) as stream:
         content = stream.read()
     if charset := _other_charset(content):
         raise CorpusError(

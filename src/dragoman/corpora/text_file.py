@@ -147,12 +147,14 @@ def without_blanks(
 
 
 @contextmanager
-def open_uncompressed(path: Path, lines_read: Callable[[], int]) -> Iterator[io.BufferedIOBase]:
+def open_uncompressed(
+    path: Path, lines_read: Callable[[], int] = lambda: 0
+) -> Iterator[io.BufferedIOBase]:
     """Open a file for reading its uncompressed bytes; its ending says how it is compressed.
 
     Args:
         path: The file.
-        lines_read: Tells, for messages, how many lines were read.
+        lines_read: Tells, for messages, how many lines were read, if any.
 
     Raises:
         CorpusError: the file cannot be read, or is cut short.
@@ -164,12 +166,12 @@ def open_uncompressed(path: Path, lines_read: Callable[[], int]) -> Iterator[io.
         raise CorpusError(f"{path}: there is no such file") from None
     except IsADirectoryError:
         raise CorpusError(f"{path}: a directory stands where a file is expected") from None
-    except EOFError:
-        raise CorpusError(
-            f"{path}: the compressed file is cut short after line {lines_read()}; copy it again"
-        ) from None
-    except (OSError, zlib.error) as error:
+    except (EOFError, OSError, zlib.error) as error:
         after = f" after line {lines_read()}" if lines_read() else ""
+        if isinstance(error, EOFError):
+            raise CorpusError(
+                f"{path}: the compressed file is cut short{after}; copy it again"
+            ) from None
         if isinstance(error, OSError) and error.strerror:
             raise CorpusError(f"{path}: cannot be read{after}: {error.strerror}") from error
         if not after:  # the decompressor's error, not the system's
