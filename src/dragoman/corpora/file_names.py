@@ -20,9 +20,6 @@ OTHER_FORMATS = (
 )
 """Endings of files that people keep texts in, but that would be misread line by line."""
 
-OTHER_COMPRESSIONS = (".xz", ".bz2")
-ARCHIVES = (".zip", ".7z", ".rar", ".tar", ".tgz")
-
 _PAIRS_FROM = {
     (".xls", ".xlsx", ".ods"): (
         "save the sheet as CSV UTF-8 (.csv), with two columns: source and translation"
@@ -34,13 +31,13 @@ _PAIRS_FROM = {
     ),
     (".parquet",): "put it into a directory of its own and write hf: before the name of that",
     (".json",): "write each record on a line of its own (.jsonl), as jq -c '.[]' does with a list",
+    (".xz", ".bz2"): "unpack it, or compress what is in it with gzip or zstd",
+    (".zip", ".7z", ".rar", ".tar", ".tgz"): (
+        "unpack it and name the file in it; a corpus of OPUS has two plain files, which are source "
+        "and target of a recipe"
+    ),
 }
 _PAIRS_AT_ALL = "save the pairs as TSV, a line each (source TAB target), or as CSV (.csv)"
-_UNPACKED = "unpack it, or compress what is in it with gzip or zstd"
-_UNPACKED_ARCHIVE = (
-    "unpack it and name the file in it; a corpus of OPUS has two plain files, which are source and "
-    "target of a recipe"
-)
 
 
 def pairs_instead(ending: str) -> str | None:
@@ -49,14 +46,9 @@ def pairs_instead(ending: str) -> str | None:
     >>> pairs_instead(".xz"), pairs_instead(".tsv")
     ('unpack it, or compress what is in it with gzip or zstd', None)
     """
-    if ending in OTHER_COMPRESSIONS:
-        return _UNPACKED
-    if ending in ARCHIVES:
-        return _UNPACKED_ARCHIVE
-    if ending in (*LOCALISATION, CSV) or ending not in OTHER_FORMATS:
-        return None
     ways = (way for endings, way in _PAIRS_FROM.items() if ending in endings)
-    return next(ways, _PAIRS_AT_ALL)
+    has_pairs = ending in (*LOCALISATION, CSV) or ending not in OTHER_FORMATS
+    return next(ways, None if has_pairs else _PAIRS_AT_ALL)
 
 
 def ending(path: Path) -> str:

@@ -80,7 +80,8 @@ def read_pairs(
         return starmap(Pair, huggingface.read_hub(corpus.path, languages, refuse))
     path = expand(corpus.path)
     if (path / PROVENANCE).is_file():
-        return _read_two_files(*_files_of(path, languages))
+        provenance = Provenance.load(path)
+        return _read_two_files(*(provenance.path_of(language, path) for language in languages))
     if path.is_dir():
         return starmap(Pair, huggingface.read_directory(path, languages, refuse))
     return _read_file(path, languages, refuse)
@@ -97,15 +98,6 @@ def _read_file(path: Path, languages: tuple[str, str], refuse: Refuse) -> Iterat
     if way := pairs_instead(ending(path)):
         raise CorpusError(f"{path}: {ending(path)} files are not read; {way}")
     return _read_tsv(path, refuse)
-
-
-def _files_of(directory: Path, languages: tuple[str, str]) -> tuple[Path, Path]:
-    """Find the two sides of a downloaded corpus, whatever their order."""
-    provenance = Provenance.load(directory)
-    return (
-        provenance.path_of(languages[0], directory),
-        provenance.path_of(languages[1], directory),
-    )
 
 
 def _read_tsv(path: Path, refuse: Refuse) -> Iterator[Pair]:
