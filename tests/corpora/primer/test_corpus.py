@@ -170,8 +170,3 @@ def test_asking_for_more_than_there_is_is_an_error(monkeypatch: pytest.MonkeyPat
     assert len(list(generate(everything, seed=1))) == everything
     with pytest.raises(PrimerError, match=f"ask for {everything} or fewer"):
         list(generate(everything + 1, seed=1))
-
-
-def test_a_negative_number_of_pairs_is_refused() -> None:
-    with pytest.raises(PrimerError, match="num_pairs is -1"):
-        generate(-1, seed=1)

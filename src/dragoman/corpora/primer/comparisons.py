@@ -35,8 +35,8 @@ def comparison(derivation: Derivation) -> Sentence:
 
 def _known(derivation: Derivation, noun: Noun, plural: bool) -> NounPhrase:
     if noun.noun_class in ("family", "spouse"):
-        return noun_phrase(derivation, noun, "my", plural=noun.number == "plural")
-    return noun_phrase(derivation, noun, "the", plural=plural or noun.number == "plural")
+        return noun_phrase(derivation, noun, "my")
+    return noun_phrase(derivation, noun, "the", plural=plural)
 
 
 def _two_alike(derivation: Derivation, nouns: tuple[Noun, ...]) -> tuple[Noun, Noun]:

@@ -24,7 +24,6 @@ _PARTICIPLE = {"are": "ato", "ere": "uto", "ire": "ito"}
 class Conjugation:
     """The forms of one verb that the grammar uses."""
 
-    infinitive: str
     present: Persons
     imperfect: Persons
     future: Persons
@@ -43,7 +42,6 @@ def conjugate(infinitive: str) -> Conjugation:
     present = _forms(irregular, "present") or _regular_present(stem, ending)
     theme = "a" if ending == "are" else ending[0]
     return Conjugation(
-        infinitive=infinitive,
         present=present,
         imperfect=_forms(irregular, "imperfect")
         or tuple(stem + theme + form for form in _IMPERFECT),

@@ -5,7 +5,15 @@ from functools import cache
 from dragoman.corpora.primer import english, italian
 from dragoman.corpora.primer.clauses import in_order
 from dragoman.corpora.primer.conjugation import Conjugation, conjugate
-from dragoman.corpora.primer.derivation import Derivation, Phrase, Sentence, join, non, token
+from dragoman.corpora.primer.derivation import (
+    Bilingual,
+    Derivation,
+    Phrase,
+    Sentence,
+    join,
+    non,
+    token,
+)
 from dragoman.corpora.primer.english import Mood, Tense
 from dragoman.corpora.primer.entries import Adjective, Noun
 from dragoman.corpora.primer.lexicon import lexicon, nouns_of
@@ -28,7 +36,7 @@ STATE_TENSES = (Tense.PRESENT,) * 5 + (Tense.PAST,) * 2 + (Tense.FUTURE,)
 def be_clause(
     derivation: Derivation,
     subject: Subject,
-    predicate: Phrase,
+    predicate: Bilingual,
     tense: Tense,
     mood: Mood,
     verb: Conjugation = _ESSERE,

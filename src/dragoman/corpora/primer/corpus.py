@@ -6,6 +6,7 @@ of their sentences combines two words that no training sentence combines, see ``
 """
 
 from collections.abc import Iterator
+from itertools import islice
 from random import Random
 from typing import NamedTuple
 
@@ -38,35 +39,28 @@ def generate(num_pairs: int, *, seed: int, split: Split = "train") -> Iterator[A
     Splits are disjoint, whatever their seeds.
 
     Raises:
-        PrimerError: ``num_pairs`` is negative, or more than the grammar has.
+        PrimerError: ``num_pairs`` is more than the grammar has.
     """
-    if num_pairs < 0:
-        raise PrimerError(f"num_pairs is {num_pairs}, it must be 0 or more")
-    return _generate(num_pairs, seed, split)
+    return islice(_pairs(seed, split), num_pairs)
 
 
-def _generate(num_pairs: int, seed: int, split: Split) -> Iterator[AlignedPair]:
+def _pairs(seed: int, split: Split) -> Iterator[AlignedPair]:
+    """Yield the pairs of a split until the grammar is exhausted."""
     by_hand = phrasebook()
     if split == "train":
-        for source, target in by_hand[:num_pairs]:
+        for source, target in by_hand:
             yield AlignedPair(source, target, ())
     seen = {source for source, _ in by_hand}
-    missing = num_pairs - (len(by_hand) if split == "train" else 0)
     random = Random(f"{split} {seed}")
     idle = 0
-    while missing > 0:
+    while idle <= _PATIENCE:
+        idle += 1
         sentence, combinations = derive(random)
         if split_of_sentence(combinations) == split:
             source, target, alignment = spell(sentence)
             if source not in seen:
                 seen.add(source)
-                missing -= 1
                 idle = 0
                 yield AlignedPair(source, target, alignment)
-                continue
-        idle += 1
-        if idle > _PATIENCE:
-            raise PrimerError(
-                f"the {split} split of the primer has no {num_pairs} distinct pairs; "
-                f"ask for {num_pairs - missing} or fewer"
-            )
+    most = len(seen) if split == "train" else len(seen) - len(by_hand)
+    raise PrimerError(f"the {split} split of the primer has no more pairs; ask for {most} or fewer")

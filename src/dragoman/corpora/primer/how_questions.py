@@ -64,7 +64,7 @@ def how_is(derivation: Derivation) -> Sentence:
     else:
         noun = derivation.choose(nouns_of("family", "spouse", "acquaintance"))
         owner = "my" if noun.noun_class == "spouse" else derivation.choose(("my", "your", "their"))
-        phrase = noun_phrase(derivation, noun, owner, plural=noun.number == "plural")
+        phrase = noun_phrase(derivation, noun, owner)
         subject = subject_of(derivation, phrase)
     bit = derivation.link()
     sta = conjugate("stare").present[subject.person]

@@ -49,15 +49,6 @@ class NounPhrase(NamedTuple):
         return ((joined, bit | self.article_bit), *self.rest)
 
 
-class Determiner(NamedTuple):
-    """A row of ``determiners.tsv``: the English word and its four Italian forms."""
-
-    english: str
-    number: str
-    forms: tuple[str, str, str, str]
-    kind: str
-
-
 _DEMONSTRATIVES = {
     "this": italian.questo,
     "these": italian.questo,
@@ -67,27 +58,9 @@ _DEMONSTRATIVES = {
 
 
 @cache
-def determiners() -> dict[str, Determiner]:
-    """Return possessives, quantifiers and cardinal numbers by English word."""
-    columns = [
-        f"italian_{gender}_{number}"
-        for number in ("singular", "plural")
-        for gender in ("masculine", "feminine")
-    ]
-    rows = {
-        row["english"]: Determiner(
-            row["english"],
-            row["number"],
-            (row[columns[0]], row[columns[1]], row[columns[2]], row[columns[3]]),
-            row["kind"],
-        )
-        for row in read_table("determiners.tsv")
-    }
-    for row in read_table("numbers.tsv"):
-        word = row["italian"]
-        forms = ("", "", word, word)
-        rows[row["english"]] = Determiner(row["english"], "plural", forms, "number")
-    return rows
+def _rows(table: str) -> dict[str, dict[str, str]]:
+    """Return the rows of a table by their English words."""
+    return {row["english"]: row for row in read_table(table)}
 
 
 def noun_phrase(
@@ -106,6 +79,7 @@ def noun_phrase(
     *i gatti*.
     """
     noun_bit = derivation.link()
+    plural = plural or noun.number == "plural"
     gender = noun.plural_gender if plural else noun.gender
     noun_token = (noun.italian[plural], noun_bit)
     english_words: Tokens = ((noun.english[plural], noun_bit),)
@@ -169,9 +143,10 @@ def _italian_determiner(
         return "", _indefinite(next_word, gender, plural, many)
     if determiner in _DEMONSTRATIVES:
         return "", _DEMONSTRATIVES[determiner](next_word, gender, plural)
-    row = determiners()[determiner]
-    form = row.forms[2 * plural + (gender == "f")]
-    if row.kind != "possessive" or (kin and determiner != "their"):
+    row = (_rows("determiners.tsv") | _rows("numbers.tsv"))[determiner]
+    named = "feminine" if gender == "f" else "masculine"
+    form = row.get("italian") or row[f"italian_{named}_{'plural' if plural else 'singular'}"]
+    if row.get("kind") != "possessive" or (kin and determiner != "their"):
         return "", form
     return italian.definite_article(form, gender, plural), form
 

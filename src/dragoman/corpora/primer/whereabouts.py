@@ -92,8 +92,7 @@ def this_is(derivation: Derivation) -> Sentence:
         thing.plural,
         derivation.link(),
     )
-    predicate = Phrase(thing.english, thing.italian)
-    return Sentence(*be_clause(derivation, this, predicate, Tense.PRESENT, Mood.STATEMENT))
+    return Sentence(*be_clause(derivation, this, thing, Tense.PRESENT, Mood.STATEMENT))
 
 
 def _tense_for(derivation: Derivation, noun: Noun) -> Tense:
