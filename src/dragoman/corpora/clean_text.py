@@ -13,7 +13,6 @@ from dragoman.corpora.seen import SeenTexts
 from dragoman.corpora.signs import Signs
 from dragoman.corpora.text_file import CorpusError
 from dragoman.corpora.truecasing import Truecaser
-from dragoman.counting import counted
 from dragoman.tokenizers.normalisation import learnable
 
 Say = Callable[[str], None]
@@ -55,11 +54,7 @@ def write_clean_text(
                 dropped=dict(corpus.cleaned.dropped),
                 overlap=corpus.overlap.sources,
             )
-            notes = summary.notes(corpora.overlap)
-            say(
-                f"{summary.name}: {counted(summary.read, 'pair')} read, {summary.kept:,} kept"
-                + (f" ({notes})" if notes else "")
-            )
+            say(summary.kept_of("pair", corpora.overlap))
             for warning in corpus.signs.warnings():
                 say(f"warning: {corpus.config.file}: {warning}")
             summaries.append(summary)

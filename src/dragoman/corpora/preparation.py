@@ -26,7 +26,7 @@ from dragoman.corpora.prepared_text import (
     fingerprint_written,
     read_tsv,
 )
-from dragoman.corpora.store_description import TokenStoreError, read_description
+from dragoman.corpora.store_description import StoredCorpus, TokenStoreError, read_description
 from dragoman.corpora.text_file import CorpusError
 from dragoman.corpora.token_store_writer import TokenStoreWriter
 from dragoman.corpora.vocabulary import fingerprint_taken, learn_or_take
@@ -180,39 +180,41 @@ class TextPreparation:
     ) -> list[CorpusSummary]:
         """Write the store of the training text, and count what does not fit in it."""
         corpora = [(summary.name, summary.weight, summary.kept) for summary in summaries]
-        too_long = self._encode(text, tokenizers, corpora, TRAIN_STORE, fingerprint)
+        stored = self._encode(text, tokenizers, corpora, TRAIN_STORE, fingerprint)
         return [
             replace(
                 summary,
-                kept=summary.kept - count,
-                dropped={**summary.dropped, TOO_LONG: count} if count else summary.dropped,
+                kept=summary.kept - corpus.too_long,
+                dropped={**summary.dropped, TOO_LONG: corpus.too_long},
             )
-            for summary, count in zip(summaries, too_long, strict=True)
+            if corpus.too_long
+            else summary
+            for summary, corpus in zip(summaries, stored, strict=True)
         ]
 
     def _encode_validation(
         self, text: Path, tokenizers: TokenizerPair, blank: int, fingerprint: str
     ) -> ValidationSummary:
         """Write the store of the validation text, and count what does not fit in it."""
-        pairs = sum(1 for _ in read_tsv(text))
-        corpora = [("validation", 1.0, pairs)]
-        (too_long,) = self._encode(text, tokenizers, corpora, VALIDATION_STORE, fingerprint)
-        return ValidationSummary(pairs, blank, too_long)
+        corpora = [("validation", 1.0, None)]
+        (stored,) = self._encode(text, tokenizers, corpora, VALIDATION_STORE, fingerprint)
+        return ValidationSummary(stored.stop + stored.too_long, blank, stored.too_long)
 
     def _encode(
         self,
         text: Path,
         tokenizers: TokenizerPair,
-        corpora: Sequence[tuple[str, float, int]],
+        corpora: Sequence[tuple[str, float, int | None]],
         store: str,
         fingerprint: str,
-    ) -> list[int]:
-        """Write a store, and count the pairs of each corpus that do not fit in it.
+    ) -> tuple[StoredCorpus, ...]:
+        """Write a store; say what of each corpus is in it, and what does not fit.
 
         Args:
             text: Lines of source, tab and target.
             tokenizers: What encodes both sides.
-            corpora: Name, weight and number of lines of each corpus, in the order of the text.
+            corpora: Name, weight and number of lines of each corpus, in the order of the text; None
+                stands for all lines that are left.
             store: The name of its directory.
             fingerprint: A checksum of all that determines the text.
         """
@@ -236,7 +238,7 @@ class TextPreparation:
                 f"{names}: every pair has a blank side or more than {self.max_length} tokens on a "
                 "side; raise batching.max_length, or name other text"
             ) from None
-        return [corpus.too_long for corpus in read_description(directory).corpora]
+        return read_description(directory).corpora
 
     def _losses(
         self, summaries: list[CorpusSummary], validation: ValidationSummary

@@ -12,6 +12,7 @@ from dragoman.corpora.parallel_text import Pair
 from dragoman.corpora.store_description import MEND, TokenStoreError
 from dragoman.corpora.text_file import read_lines
 from dragoman.corpora.token_store import TokenStore
+from dragoman.counting import counted
 from dragoman.durable import write_atomically
 from dragoman.tokenizers.config import TokenizerKind
 from dragoman.tokenizers.pair import TokenizerPair
@@ -45,13 +46,18 @@ class CorpusSummary:
         dropped = {**self.dropped, "with a source that validates": count}
         return replace(self, kept=self.kept - count, dropped=dropped)
 
+    def kept_of(self, noun: str, policy: OverlapPolicy) -> str:
+        """Say how many pairs or sentences are kept, and what of them is not or should not be."""
+        notes = self.notes(policy)
+        kept = f"{self.name}: {counted(self.read, noun)} read, {self.kept:,} kept"
+        return f"{kept} ({notes})" if notes else kept
+
     def notes(self, policy: OverlapPolicy) -> str:
         """Say which pairs are not learnt from, and which should not be."""
         notes = [f"{count:,} {reason}" for reason, count in self.dropped.items()]
         if self.overlap:
-            noun = "evaluation sentence" if self.overlap == 1 else "evaluation sentences"
             fate = "left out" if policy == "drop" else "kept"
-            notes.append(f"{self.overlap:,} {noun} {fate}")
+            notes.append(f"{counted(self.overlap, 'evaluation sentence')} {fate}")
         if self.held_out:
             notes.append(f"{self.held_out:,} held out for validation")
         return "; ".join(notes)

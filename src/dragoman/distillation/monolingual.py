@@ -11,7 +11,6 @@ from dragoman.corpora.overlap import OverlapReport, check
 from dragoman.corpora.parallel_text import Pair
 from dragoman.corpora.prepared_text import CorpusSummary
 from dragoman.corpora.text_file import CorpusError, read_lines
-from dragoman.counting import counted
 from dragoman.tokenizers.normalisation import learnable
 from dragoman.tokenizers.sentences import split_sentences
 
@@ -51,16 +50,14 @@ def clean_sentences(
         kept += 1
         yield learnable(sentence.source)
     summary = CorpusSummary(
-        name=path.name,
+        name=str(path),
         weight=1.0,
         read=report.read,
         kept=kept,
         dropped=dict(report.dropped),
         overlap=overlap.sources,
     )
-    notes = summary.notes(policy)
-    found = f"{path}: {counted(report.read, 'sentence')} read, {kept:,} kept"
-    found += f" ({notes})" if notes else ""
+    found = summary.kept_of("sentence", policy)
     if not kept:
         raise CorpusError(f"{found}; name another text")
     say(found)
