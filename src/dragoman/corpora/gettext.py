@@ -49,11 +49,8 @@ class Entry(NamedTuple):
     """One, or one for each form of the plural; empty where it is not translated."""
     is_fuzzy: bool
     """Whether the translation is marked as not confirmed."""
-    start: int
-    """Where its comments begin, or else its first line."""
-    flags: tuple[int, int] | None
-    """What stands after `#,`; of several such lines, in the one that says fuzzy or else the
-    first."""
+    flags: int | None
+    """Where its flags begin, after `#,`; if there are several such lines, in the first."""
     keyword: int
     """The line of its `msgctxt`, or else of its `msgid`: where its comments end."""
     strings: tuple[tuple[int, int], ...]
@@ -148,23 +145,18 @@ class _Line(NamedTuple):
 class _Comments(NamedTuple):
     """What the comments before an entry say."""
 
-    start: int | None = None
-    flags: tuple[int, int] | None = None
+    flags: int | None = None
     is_fuzzy: bool = False
 
     def followed_by(self, comment: re.Match[str]) -> "_Comments":
         """Read a comment, which may be one of an obsolete entry, whose comments these were then."""
-        kind, text = comment["kind"], comment["text"]
+        kind = comment["kind"]
         if kind == "~":
             return _Comments()
-        start = comment.start() if self.start is None else self.start
         if kind not in (",", "="):
-            return self._replace(start=start)
-        is_fuzzy = FUZZY in _FLAG_SEPARATORS.split(text)
-        flags = self.flags
-        if kind == "," and (is_fuzzy or flags is None):
-            flags = comment.start("text"), comment.start("text") + len(text.rstrip("\r"))
-        return _Comments(start, flags, self.is_fuzzy or is_fuzzy)
+            return self
+        flags = comment.start("text") if kind == "," and self.flags is None else self.flags
+        return _Comments(flags, self.is_fuzzy or FUZZY in _FLAG_SEPARATORS.split(comment["text"]))
 
 
 class _Part:
@@ -294,7 +286,6 @@ def _entry(parts: Sequence[_Part], comments: _Comments) -> Entry:
         plural=body[1].text if has_plural else None,
         translations=tuple(part.text for part in strings),
         is_fuzzy=comments.is_fuzzy,
-        start=parts[0].line_start if comments.start is None else comments.start,
         flags=comments.flags,
         keyword=parts[0].line_start,
         strings=tuple((part.start, part.end) for part in strings),

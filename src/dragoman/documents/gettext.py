@@ -122,7 +122,7 @@ class _Writer:
         if entry.flags is None:
             yield Edit(entry.keyword, entry.keyword, f"#, {FUZZY}{self.line_break}")
         elif not entry.is_fuzzy:
-            yield Edit(entry.flags[0], entry.flags[0], f" {FUZZY},")
+            yield Edit(entry.flags, entry.flags, f" {FUZZY},")
         if entry.plural is None:
             yield self._translate(entry.id, entry.strings)
             return
