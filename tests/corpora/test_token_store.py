@@ -26,11 +26,9 @@ def write(directory: Path, *, vocab_size: int = 30, max_length: int = 9) -> None
         writer.add(SOURCES[2:], TARGETS[2:])
 
 
-def write_pairs(
-    directory: Path, sources: list[list[int]], targets: list[list[int]], *, weight: float = 1.0
-) -> None:
+def write_pairs(directory: Path, sources: list[list[int]], targets: list[list[int]]) -> None:
     with TokenStoreWriter(directory, vocab_size=30, fingerprint="ours", max_length=9) as writer:
-        writer.start_corpus("books", weight=weight)
+        writer.start_corpus("books", weight=1.0)
         writer.add(sources, targets)
 
 
@@ -246,12 +244,6 @@ def test_an_id_outside_the_vocabulary_is_refused_and_never_wraps(
 ) -> None:
     with pytest.raises(ValueError, match="outside the vocabulary of 30"):
         write_pairs(tmp_path, [[1]], [[token]])
-
-
-@pytest.mark.parametrize("weight", [0.0, -1.0, float("nan"), float("inf")])
-def test_a_weight_that_is_no_number_of_times_is_refused(tmp_path: Path, weight: float) -> None:
-    with pytest.raises(ValueError, match="weight"):
-        write_pairs(tmp_path, [[1]], [[2]], weight=weight)
 
 
 def test_sides_of_unequal_length_are_refused(tmp_path: Path) -> None:

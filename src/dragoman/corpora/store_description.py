@@ -81,13 +81,12 @@ def read_description(directory: Path) -> StoreDescription:
     path = directory / STORE_DESCRIPTION_NAME
     try:
         table: Any = json.loads(path.read_text(encoding="utf-8"))
+        version = table.get("format_version")
     except FileNotFoundError:
         raise TokenStoreError(f"{directory}: there is no complete token store here") from None
-    except ValueError as error:  # not UTF-8, or not JSON
+    except (ValueError, AttributeError) as error:  # not UTF-8, not JSON, or no object
         raise TokenStoreError(f"{path}: damaged; {MEND}") from error
-    if not isinstance(table, dict):
-        raise TokenStoreError(f"{path}: damaged; {MEND}")
-    if (version := table.get("format_version")) != FORMAT_VERSION:
+    if version != FORMAT_VERSION:
         raise TokenStoreError(
             f"{path}: has format version {version}, and this release reads {FORMAT_VERSION}; {MEND}"
         )

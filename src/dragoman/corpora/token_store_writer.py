@@ -2,7 +2,6 @@
 
 import contextlib
 import hashlib
-import math
 import os
 from collections.abc import Sequence
 from dataclasses import replace
@@ -56,8 +55,6 @@ class TokenStoreWriter:
 
     def start_corpus(self, name: str, weight: float) -> None:
         """Assign the pairs that follow to a corpus that an epoch sees `weight` times."""
-        if not 0 < weight < math.inf:
-            raise ValueError(f"weight = {weight} of {name} should be a number above 0")
         start = self._corpora[-1].stop if self._corpora else 0
         corpus = StoredCorpus(name=name, start=start, stop=start, weight=weight, too_long=0)
         self._corpora.append(corpus)
