@@ -50,23 +50,23 @@ def what_comes_out(workshop: Workshop, part: str) -> Iterator[Verdict]:
         yield DIMENSION, other
         return
     yield DIMENSION, None
-    one = torch.ones(())
-    sums = output.sum(-1)
-    are = bool((output >= 0).all()) and same(sums, one.expand_as(sums))
-    yield PROBABILITIES, "the numbers of a position sum to one" if are else None
-    sums = output.exp().sum(-1)
-    are = same(sums, one.expand_as(sums))
-    yield LOG_SOFTMAX, "their exponentials sum to one" if are else None
+    yield PROBABILITIES, "the numbers of a position sum to one" if sum_to_one(output) else None
+    yield LOG_SOFTMAX, "their exponentials sum to one" if sum_to_one(output.exp()) else None
 
 
 def other_dimension(output: Tensor) -> str | None:
     """Say that a softmax went over sentences or positions; (batch, length, vocabulary)."""
     for dim in (0, 1):
         for kind, values in (("probabilities", output), ("log-probabilities", output.exp())):
-            sums = values.sum(dim)
-            if (values >= 0).all() and same(sums, torch.ones_like(sums)):
+            if sum_to_one(values, dim):
                 return f"the {kind} sum to one over dimension {dim}, not over the last"
     return None
+
+
+def sum_to_one(values: Tensor, dim: int = -1) -> bool:
+    """Tell whether values are probabilities along a dimension."""
+    sums = values.sum(dim)
+    return bool((values >= 0).all()) and same(sums, torch.ones_like(sums))
 
 
 EXAMINATIONS = (what_comes_out,)

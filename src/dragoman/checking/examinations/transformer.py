@@ -25,6 +25,7 @@ from dragoman.checking.examinations.projection import (
     PROBABILITIES,
     VOCABULARY,
     other_dimension,
+    sum_to_one,
 )
 from dragoman.checking.examinations.stacks import FUTURE, PADDING, PAST, SOURCE
 from dragoman.checking.examinations.whole import (
@@ -157,8 +158,7 @@ def start(workshop: Workshop, part: str) -> Iterator[Verdict]:
         yield VOCABULARY, "at its end are as many numbers as the vocabulary of the source has"
     if logits.size(-1) != SIZES.target_vocab:
         return
-    are = bool((logits >= 0).all()) and same(logits.sum(-1), torch.ones(logits.shape[:-1]))
-    yield PROBABILITIES, "the numbers of a position sum to one" if are else None
+    yield PROBABILITIES, "the numbers of a position sum to one" if sum_to_one(logits) else None
     labels = tokens(8, T, SIZES.target_vocab, seed=3)
     loss = F.cross_entropy(logits.flatten(0, 1), labels.flatten()).item()
     guess = math.log(SIZES.target_vocab)
