@@ -29,7 +29,7 @@ from dragoman.checking.examinations.probe import give, run
 from dragoman.checking.global_sizes import fit_global_sizes
 from dragoman.checking.limits import OutOfTime, time_limit
 from dragoman.checking.mending import mend
-from dragoman.checking.parts import find_parts, looked_for, unknown_classes
+from dragoman.checking.parts import looked_for, unknown_classes
 from dragoman.checking.program import Program, Statement, sentence_of
 from dragoman.checking.reading import lines_without_effect
 from dragoman.checking.report import Finding, PartReport, Report
@@ -159,9 +159,7 @@ class Examiner:
 
     def _workshop(self) -> Workshop:
         """Read the program's names afresh, because mending replaces classes."""
-        program = self.program
-        found = find_parts(program.names, self.wishes.classes)
-        return Workshop(found, self.wishes.arguments, program.dataclasses, program.read_of_others)
+        return Workshop(self.program, self.wishes.classes, self.wishes.arguments)
 
     def _factory(self, part: str) -> Callable[..., Any] | None:
         """Return what builds a part, if it is there."""

@@ -1,7 +1,7 @@
 """Builds a learner's part with small sizes, and whatever the part is made of."""
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -29,6 +29,8 @@ from dragoman.checking.calls import (
     takes,
 )
 from dragoman.checking.convention import USUAL, Convention
+from dragoman.checking.parts import find_parts
+from dragoman.checking.program import Program
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,19 +90,12 @@ class Workshop:
     """Builds parts from the classes that were found, by the names of their arguments."""
 
     def __init__(
-        self,
-        found: Mapping[str, Callable[..., Any]],
-        named: Mapping[str, str],
-        configurations: Sequence[type],
-        read_of_others: Set[str],
+        self, program: Program, classes: Mapping[str, str], named: Mapping[str, str]
     ) -> None:
-        self.found = found
+        self.program = program
+        self.found = find_parts(program.names, classes)
         self.named = named
         """Roles of arguments that the user has given."""
-        self.configurations = configurations
-        """The program's dataclasses."""
-        self.read_of_others = read_of_others
-        """Attributes that the program reads of anything but `self`."""
 
     def has(self, part: str) -> bool:
         """Tell whether a part was found."""
@@ -221,8 +216,9 @@ class Workshop:
     def _configuration(self, name: str, parameter: inspect.Parameter) -> type | None:
         """Find an argument's dataclass by its annotation or, if there is only one, by its name."""
         annotated = getattr(parameter.annotation, "__name__", parameter.annotation)
-        for configuration in self.configurations:
-            alone = name in _CONFIGURATIONS and len(self.configurations) == 1
+        configurations = self.program.dataclasses
+        for configuration in configurations:
+            alone = name in _CONFIGURATIONS and len(configurations) == 1
             if alone or configuration.__name__ == annotated:
                 return configuration
         return None

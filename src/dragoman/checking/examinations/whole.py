@@ -124,7 +124,7 @@ def _unused_heads(workshop: Workshop, model: nn.Module) -> Iterator[nn.Module]:
     """
     methods = {**vars(type(model)), "__init__": None, "forward": None}
     used = {word for method in methods.values() if callable(method) for word in words_in(method)}
-    used |= workshop.read_of_others
+    used |= workshop.program.read_of_others
     for name, layer in model.named_children():
         is_a_head = isinstance(layer, nn.Linear) and layer.out_features == SIZES.target_vocab
         if is_a_head and (name in used or not _has_forward(model)):
