@@ -18,7 +18,7 @@ from docs.measure_mistakes import MEASURED
 from tests.checking.mutations import attention, layers, stacks
 from tests.checking.mutations.mutation import Mutation, together
 
-from dragoman.checking import demonstrations, examinations, examiner, reading
+from dragoman.checking import demonstrations, examinations, mending, reading
 from dragoman.checking.cells import Cell
 from dragoman.checking.examinations.check import Check
 from dragoman.checking.examiner import Examiner, Wishes
@@ -188,7 +188,7 @@ def checks() -> dict[str, Check]:
     modules = [importlib.import_module(f"{examinations.__name__}.{name}") for name in names]
     found = [
         value
-        for module in (*modules, examiner, reading, demonstrations)
+        for module in (*modules, mending, reading, demonstrations)
         for value in vars(module).values()
     ]
     return {check.name: check for check in found if isinstance(check, Check)}

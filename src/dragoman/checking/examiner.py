@@ -17,7 +17,6 @@ from dragoman.checking.examinations.every_part import (
     OF_WHAT_FAILS,
     OF_WHAT_IS_NAN,
     OF_WHAT_IS_RANDOM,
-    OUTSIDE,
     RUNS,
 )
 from dragoman.checking.examinations.layout import (
@@ -39,20 +38,9 @@ MOST_MENDS = 20
 SECONDS_AN_EXAMINATION = 60.0
 MOST_FAILURES_TOLD = 12
 
-IMPORTS = Check(
-    name="import-missing",
-    finding="What an excerpt uses is not imported in it.",
-    why="It has to be added before the code is run.",
-    section="-",
-    kind="note",
-)
-
-
 SIZES_OF_ITS_OWN = (
     "its constructor has no argument for its sizes, and it does not take those of the check"
 )
-
-_CHECK_OF = {"slip": RUNS, "import": IMPORTS, "stranger": OUTSIDE}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,7 +128,7 @@ class Examiner:
         mended = mend(error, self.program)
         if mended is None:
             return None
-        findings.add(_CHECK_OF[mended.kind], mended.sentence)
+        findings.add(mended.check, mended.sentence)
         return mended.statement
 
     def _of_file(self, findings: "_Findings") -> PartReport:

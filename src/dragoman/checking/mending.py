@@ -7,15 +7,36 @@ missing, and there is one obvious thing to put in its place.
 
 import ast
 import builtins
+import importlib
 import re
 from dataclasses import dataclass
-from typing import Literal
 
 from torch import nn
 
+from dragoman.checking.examinations.check import Check
+from dragoman.checking.examinations.every_part import OUTSIDE, RUNS
 from dragoman.checking.program import Program, Statement
-from dragoman.checking.slips import KINDS, Slip, missing_import
+from dragoman.checking.slips import KINDS, Slip
 from dragoman.checking.spelling import closest
+
+IMPORTS = Check(
+    name="import-missing",
+    finding="What an excerpt uses is not imported in it.",
+    why="It has to be added before the code is run.",
+    section="-",
+    kind="note",
+)
+
+USUAL_IMPORTS = {
+    "torch": "torch",
+    "nn": "torch.nn",
+    "F": "torch.nn.functional",
+    "optim": "torch.optim",
+    "math": "math",
+    "copy": "copy",
+    "np": "numpy",
+}
+"""What snippets use and expect to be imported."""
 
 
 @dataclass(frozen=True)
@@ -26,8 +47,7 @@ class Mend:
     """The one that has to be run again."""
 
     sentence: str
-    kind: Literal["slip", "import", "stranger"] = "slip"
-    """An import may be missing in an excerpt from a page; a stranger is a module from outside."""
+    check: Check = RUNS
 
 
 def mend(error: BaseException, program: Program) -> Mend | None:
@@ -42,13 +62,16 @@ def mend(error: BaseException, program: Program) -> Mend | None:
     if found is None:
         return None
     statement, line, frame = found
+    place = statement.place(line)
+    if isinstance(error, NameError) and error.name in USUAL_IMPORTS:
+        program.names[error.name] = importlib.import_module(USUAL_IMPORTS[error.name])
+        said = f"{place}: `{error.name}` is used and never imported"
+        return Mend(statement, said, IMPORTS if statement.cell.is_excerpt else RUNS)
     slip = Slip(error, statement, line, vars(builtins) | program.names | frame.f_locals)
     for kind in KINDS:
-        if sentence := kind(slip, program):
+        if sentence := kind(slip):
             ast.fix_missing_locations(statement.tree)
-            excusable = kind is missing_import and statement.cell.is_excerpt
-            said = f"{statement.place(line)}: {sentence}"
-            return Mend(statement, said, "import" if excusable else "slip")
+            return Mend(statement, f"{place}: {sentence}")
     return _call_own_module(error, program) if isinstance(error, RuntimeError) else None
 
 
@@ -88,7 +111,7 @@ def _call_own_module(error: BaseException, program: Program) -> Mend | None:
         if reading.name:
             ast.fix_missing_locations(statement.tree)
             said = f"the global `{reading.name}` is called; read as `self.{meant[reading.name]}`"
-            return Mend(statement, f"{statement.place(line)}: {said}", "stranger")
+            return Mend(statement, f"{statement.place(line)}: {said}", OUTSIDE)
     return None
 
 

@@ -6,24 +6,12 @@ syntax tree and says what it did.
 
 import ast
 import builtins
-import importlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from dragoman.checking.program import Program, Statement
+from dragoman.checking.program import Statement
 from dragoman.checking.spelling import closest
-
-USUAL_IMPORTS = {
-    "torch": "torch",
-    "nn": "torch.nn",
-    "F": "torch.nn.functional",
-    "optim": "torch.optim",
-    "math": "math",
-    "copy": "copy",
-    "np": "numpy",
-}
-"""What snippets use and expect to be imported."""
 
 KEYWORDS = (
     *("dim", "keepdim", "unbiased", "correction", "dtype", "device", "diagonal", "requires_grad"),
@@ -55,16 +43,7 @@ class Slip:
         return bool(first <= self.line <= (getattr(node, "end_lineno", None) or first))
 
 
-def missing_import(slip: Slip, program: Program) -> str | None:
-    """Import what snippets use and expect to be imported."""
-    name = slip.error.name if isinstance(slip.error, NameError) else None
-    if name not in USUAL_IMPORTS:
-        return None
-    program.names[name] = importlib.import_module(USUAL_IMPORTS[name])
-    return f"`{name}` is used and never imported"
-
-
-def _misspelt_name(slip: Slip, program: Program) -> str | None:
+def _misspelt_name(slip: Slip) -> str | None:
     name = slip.error.name if isinstance(slip.error, NameError) else None
     meant = closest(name, slip.known) if name else None
     for node in slip.nodes(ast.Name):
@@ -74,7 +53,7 @@ def _misspelt_name(slip: Slip, program: Program) -> str | None:
     return None
 
 
-def _misspelt_attribute(slip: Slip, program: Program) -> str | None:
+def _misspelt_attribute(slip: Slip) -> str | None:
     if not isinstance(slip.error, AttributeError):
         return None
     name = slip.error.name
@@ -86,7 +65,7 @@ def _misspelt_attribute(slip: Slip, program: Program) -> str | None:
     return None
 
 
-def _misspelt_keyword(slip: Slip, program: Program) -> str | None:
+def _misspelt_keyword(slip: Slip) -> str | None:
     text = str(slip.error)
     if not isinstance(slip.error, TypeError) or "argument" not in text:
         return None
@@ -98,7 +77,7 @@ def _misspelt_keyword(slip: Slip, program: Program) -> str | None:
     return None
 
 
-def _number_called(slip: Slip, program: Program) -> str | None:
+def _number_called(slip: Slip) -> str | None:
     """`self.dropout = dropout` keeps a rate; called as a layer, it fails."""
     if str(slip.error) != "'float' object is not callable":
         return None
@@ -120,7 +99,7 @@ def _number_called(slip: Slip, program: Program) -> str | None:
     return None
 
 
-def _misspelt_argument(slip: Slip, program: Program) -> str | None:
+def _misspelt_argument(slip: Slip) -> str | None:
     """`def __init__(self, d_moel)` with `d_model` in its body finds a global of that name."""
     if not isinstance(slip.error, RuntimeError):
         return None
@@ -137,7 +116,7 @@ def _misspelt_argument(slip: Slip, program: Program) -> str | None:
     return None
 
 
-def _starred_number(slip: Slip, program: Program) -> str | None:
+def _starred_number(slip: Slip) -> str | None:
     """`x.float(*(a))` is `x.float() * (a)` with the bracket in the wrong place."""
     if "argument after * must be an iterable" not in str(slip.error):
         return None
@@ -151,8 +130,7 @@ def _starred_number(slip: Slip, program: Program) -> str | None:
     return None
 
 
-KINDS: tuple[Callable[[Slip, Program], str | None], ...] = (
-    missing_import,
+KINDS: tuple[Callable[[Slip], str | None], ...] = (
     _misspelt_name,
     _misspelt_attribute,
     _misspelt_keyword,
