@@ -3,16 +3,14 @@
 import math
 import re
 from collections.abc import Iterator
-from contextlib import suppress
-from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from dragoman.checking.arguments import NotCheckableError
 from dragoman.checking.calls import call
 from dragoman.checking.examinations.check import Check, Verdict, random, same, tokens
-from dragoman.checking.examinations.whole import run_transformer
+from dragoman.checking.examinations.whole import passed_on
 from dragoman.checking.words import words_in
 from dragoman.checking.workshop import SIZES, Workshop
 
@@ -85,13 +83,12 @@ def _factor_of_the_model(workshop: Workshop) -> float:
     Raises:
         NotCheckableError: that cannot be measured, and its code has a root or a scale.
     """
-    embedded: list[Tensor] = []
-    added_to: list[Any] = []
-    with suppress(Exception):  # what fails here is reported where the model is examined
-        _listen(workshop, embedded, added_to)
-    vectors = [x for x in added_to if isinstance(x, Tensor)]
+    positions = workshop.found.get("PositionalEncoding")
+    embedded, added_to = passed_on(
+        workshop, workshop.found["InputEmbeddings"], lambda child: type(child) is positions
+    )
     for factor in (1.0, math.sqrt(SIZES.d_model)):
-        if any(same(x, factor * words) for x in vectors for words in embedded):
+        if any(same(x, factor * words) for x in added_to for words in embedded):
             return factor
     if any(map(_OF_SCALING.search, _words_around_embeddings(workshop))):
         raise NotCheckableError(
@@ -99,19 +96,6 @@ def _factor_of_the_model(workshop: Workshop) -> float:
             "Transformer does with them could not be measured"
         )
     return 1.0
-
-
-def _listen(workshop: Workshop, embedded: list[Tensor], added_to: list[Any]) -> None:
-    """Run a whole model, and collect the embeddings and what positions are added to."""
-    model = workshop.build("Transformer")
-    for child in model.modules():
-        if type(child) is workshop.found["InputEmbeddings"]:
-            child.register_forward_hook(lambda _, given, output: embedded.append(output))
-        elif type(child) is workshop.found.get("PositionalEncoding"):
-            child.register_forward_pre_hook(lambda _, given: added_to.extend(given))
-    source, target = tokens(2, 7, SIZES.source_vocab), tokens(2, 5, SIZES.target_vocab)
-    with torch.no_grad():
-        run_transformer(workshop, model, source, target)
 
 
 def _words_around_embeddings(workshop: Workshop) -> Iterator[str]:

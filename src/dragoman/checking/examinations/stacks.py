@@ -1,14 +1,13 @@
 """Examinations of blocks and stacks: what may depend on what (section 3.1)."""
 
 from collections.abc import Iterator
-from contextlib import suppress
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from dragoman.checking.arguments import DECODER, ENCODER, NotCheckableError
-from dragoman.checking.calls import call, first_tensor, takes
+from dragoman.checking.calls import call, takes
 from dragoman.checking.examinations.check import (
     Check,
     S,
@@ -17,10 +16,9 @@ from dragoman.checking.examinations.check import (
     distance,
     random,
     same,
-    tokens,
 )
 from dragoman.checking.examinations.residual import FIRST, in_block, pattern, silence
-from dragoman.checking.examinations.whole import run_transformer
+from dragoman.checking.examinations.whole import passed_on
 from dragoman.checking.program import message_of
 from dragoman.checking.workshop import SIZES, Workshop
 
@@ -231,14 +229,17 @@ def residuals(workshop: Workshop, part: str) -> Iterator[Verdict]:
     for bias in biases:
         bias.data.copy_(pattern(len(bias)))
     x = 2 * random(BATCH, T, SIZES.d_model) + 0.3
-    if part == "EncoderBlock":
-        output, num_sublayers = encode(workshop, module, x, visible(T)), 2
-    else:
-        memory = random(BATCH, S, SIZES.d_model, seed=2)
-        output, num_sublayers = decode(workshop, module, x, memory), 3
-    for check, measured in in_block(biases, x, output, num_sublayers):
+    output = _look(workshop, part, module, x)
+    for check, measured in in_block(biases, x, output, 2 if part == "EncoderBlock" else 3):
         if check is not FIRST or not workshop.has("ResidualConnection"):  # which says so itself
             yield check, measured
+
+
+def _look(workshop: Workshop, part: str, module: Any, x: Tensor) -> Tensor:
+    """Call an encoder, a decoder or a block of either, with nothing hidden but the future."""
+    if part.startswith("Encoder"):
+        return encode(workshop, module, x, visible(T))
+    return decode(workshop, module, x, random(BATCH, S, SIZES.d_model, seed=2))
 
 
 def last_norm(workshop: Workshop, part: str) -> Iterator[Verdict]:
@@ -247,11 +248,7 @@ def last_norm(workshop: Workshop, part: str) -> Iterator[Verdict]:
     for bias in silence(module):
         nn.init.zeros_(bias)
     x = 3 * random(BATCH, T, SIZES.d_model) + 0.7
-    if part == "Encoder":
-        output = encode(workshop, module, x, visible(T))
-    else:
-        output = decode(workshop, module, x, random(BATCH, S, SIZES.d_model, seed=2))
-    unmoved = same(output, x)
+    unmoved = same(_look(workshop, part, module, x), x)
     if unmoved and _is_normed_outside(workshop, part):
         raise NotCheckableError("whether a norm ends the stack: Transformer has it outside of it")
     yield LAST_NORM, "what goes in comes out as it is" if unmoved else None
@@ -259,22 +256,10 @@ def last_norm(workshop: Workshop, part: str) -> Iterator[Verdict]:
 
 def _is_normed_outside(workshop: Workshop, part: str) -> bool:
     """Tell whether a whole model passes the output of a stack to a norm."""
-    outputs: list[Tensor] = []
-    normed: list[Any] = []
-    with suppress(Exception):  # what fails here is reported where the model is examined
-        model = workshop.build("Transformer")
-        for child in model.modules():
-            if type(child) is workshop.found[part]:
-                child.register_forward_hook(
-                    lambda _, given, output: outputs.append(first_tensor(output))
-                )
-            elif "norm" in type(child).__name__.lower():
-                child.register_forward_pre_hook(lambda _, given: normed.extend(given))
-        source, target = tokens(2, S, SIZES.source_vocab), tokens(2, T, SIZES.target_vocab)
-        with torch.no_grad():
-            run_transformer(workshop, model, source, target)
-    vectors = [x for x in normed if isinstance(x, Tensor)]
-    return any(same(x, output) for x in vectors for output in outputs)
+    outputs, normed = passed_on(
+        workshop, workshop.found[part], lambda child: "norm" in type(child).__name__.lower()
+    )
+    return any(same(x, output) for x in normed for output in outputs)
 
 
 OF_ENCODER_BLOCK = (encoder_context, encoder_padding, residuals)

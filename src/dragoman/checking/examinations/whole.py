@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from dragoman.checking.arguments import DECODE, MODEL, NotCheckableError, parameters_of, roles_of
 from dragoman.checking.calls import bind, call, first_tensor
 from dragoman.checking.convention import REFUSED, conventions
-from dragoman.checking.examinations.check import exchange, random, same
+from dragoman.checking.examinations.check import S, T, exchange, random, same, tokens
 from dragoman.checking.examinations.layout import refuse_length_first
 from dragoman.checking.examinations.one_sequence import predict, reads_one_sequence
 from dragoman.checking.words import words_in
@@ -115,6 +115,30 @@ def _projected(workshop: Workshop, model: nn.Module, output: Tensor) -> Tensor:
     named = (getattr(model, name, None) for name in _PROJECTIONS)
     ways: list[Any] = [*filter(callable, named), *_unused_heads(workshop, model)]
     return call(ways[0], {}, {"states": output}) if ways else output
+
+
+def passed_on(
+    workshop: Workshop, giver: type, is_taker: Callable[[nn.Module], bool]
+) -> tuple[list[Tensor], list[Tensor]]:
+    """Run a whole model, and collect what one of its parts gives and what others take.
+
+    What fails here is reported where the model is examined.
+    """
+    given: list[Tensor] = []
+    taken: list[Tensor] = []
+    with suppress(Exception):
+        model = workshop.build("Transformer")
+        for child in model.modules():
+            if type(child) is giver:
+                child.register_forward_hook(lambda _, x, output: given.append(first_tensor(output)))
+            elif is_taker(child):
+                child.register_forward_pre_hook(
+                    lambda _, inputs: taken.extend(x for x in inputs if isinstance(x, Tensor))
+                )
+        source, target = tokens(2, S, SIZES.source_vocab), tokens(2, T, SIZES.target_vocab)
+        with torch.no_grad():
+            run_transformer(workshop, model, source, target)
+    return given, taken
 
 
 def _unused_heads(workshop: Workshop, model: nn.Module) -> Iterator[nn.Module]:
