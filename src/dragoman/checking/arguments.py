@@ -1,7 +1,7 @@
 """What an argument of a learner's constructor or method stands for, judged by its name."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from dragoman.checking.spelling import closest, plain
@@ -154,7 +154,7 @@ def roles_of(function: Callable[..., Any], roles: Roles) -> dict[str, str | None
         for name, parameter in parameters_of(function).items()
         if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
     ]
-    found = {name: _role(name, roles, among=names) for name in names}
+    found = {name: role_of(name, roles, among=names) for name in names}
     meant = "memory" if roles is DECODER else "states" if roles is ENCODER else None
     if meant is None or meant in found.values():
         return found
@@ -162,11 +162,6 @@ def roles_of(function: Callable[..., Any], roles: Roles) -> dict[str, str | None
         name: meant if role is None and is_of_attention(name) else role
         for name, role in found.items()
     }
-
-
-def role_of(name: str, roles: Roles) -> str | None:
-    """Return the role of a name that stands alone."""
-    return _role(name, roles, among=[name])
 
 
 def is_of_attention(name: str) -> bool:
@@ -187,8 +182,8 @@ def is_required(parameter: inspect.Parameter) -> bool:
     return parameter.default is parameter.empty
 
 
-def _role(name: str, roles: Roles, *, among: list[str]) -> str | None:
-    """Find a role by the spelling, then by a spelling that is close."""
+def role_of(name: str, roles: Roles, *, among: Sequence[str] = ()) -> str | None:
+    """Find the role of a name by its spelling among others, then by a spelling that is close."""
     word = plain(name)
     others = {plain(other) for other in among} - {word}
     is_width = word.startswith(("hidden", "dhid")) and "drop" not in word
@@ -219,14 +214,14 @@ def _stands_among_numbers(others: set[str], roles: Roles) -> bool:
     return bool(others & {*roles["d_model"]}) and not is_made
 
 
-def _mask_role(name: str, roles: Roles, *, among: list[str]) -> str | None:
+def _mask_role(name: str, roles: Roles, *, among: Sequence[str]) -> str | None:
     """Find whose mask it is by the parts of its name; one of the wrong side would blame right code.
 
     A mask of padded keys alone has a shape of its own, and is none of these.
     """
     if plain(name) in _BARE_MASKS:  # of a decoder: the target's, if the other one is the source's
         others = [other for other in among if "mask" in plain(other) and other != name]
-        whose = [_role(other, roles, among=[other]) for other in others]
+        whose = [role_of(other, roles) for other in others]
         return "target_mask" if whose == ["source_mask"] else None
     pieces = name.lower().split("_")
     sides = [

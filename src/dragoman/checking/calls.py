@@ -111,14 +111,13 @@ def attention_convention(module: nn.Module, x: Tensor) -> Convention | None:
     if "mask" not in takes(module, ATTENTION):
         return None
 
-    def to_memory(memory: Tensor, mask: Tensor | None) -> Tensor:
+    def to_memory(memory: Tensor, mask: Tensor) -> Tensor:
         if attends_elsewhere(module):
             return attend(module, x[:, :-2], memory, memory, mask)
         return attend(module, memory, memory, memory, mask)[:, :-2]
 
-    outputs = x.size(1) - 2
-    queries = outputs if attends_elsewhere(module) else x.size(1)
-    return find_convention(to_memory, x, queries=queries, outputs=outputs)
+    queries = x.size(1) - 2 if attends_elsewhere(module) else x.size(1)
+    return find_convention(to_memory, x, queries=queries)
 
 
 def accepted_convention(module: nn.Module, x: Tensor) -> Convention | None:
@@ -145,10 +144,10 @@ def block_convention(module: nn.Module, roles: Roles, x: Tensor) -> Convention |
     if own not in takes(module, roles):
         return None
 
-    def look(states: Tensor, mask: Tensor | None) -> Tensor:
+    def look(states: Tensor, mask: Tensor) -> Tensor:
         return call(module, roles, {"states": states, own: mask, **given})[:, :-2]
 
-    return find_convention(look, x, queries=x.size(1), outputs=x.size(1) - 2)
+    return find_convention(look, x, queries=x.size(1))
 
 
 def first_tensor(result: Any) -> Tensor:

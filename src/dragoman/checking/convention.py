@@ -67,15 +67,14 @@ def conventions() -> Iterator[Convention]:
 
 
 def find_convention(
-    attend: Callable[[Tensor, Tensor | None], Tensor], memory: Tensor, *, queries: int, outputs: int
+    attend: Callable[[Tensor, Tensor], Tensor], memory: Tensor, *, queries: int
 ) -> Convention | None:
     """Find the convention by which the last position of the memory can be hidden.
 
     Args:
-        attend: Computes the output from a memory and a mask.
+        attend: Computes the output from a memory and a mask, but for the last two positions.
         memory: (batch, memory, d_model).
         queries: For how many positions the mask is.
-        outputs: How many positions come out of `attend`.
 
     Returns:
         The first convention with which the output depends on the first position of the memory and
@@ -95,7 +94,7 @@ def find_convention(
             )
         except REFUSED:
             continue
-        if output.shape != (batch, outputs, width) or not output.isfinite().all():
+        if output.shape != (batch, length - 2, width) or not output.isfinite().all():
             continue
         hides = torch.allclose(output, other_last, atol=1e-5)
         if hides and not torch.allclose(output, other_first, atol=1e-5):

@@ -9,7 +9,7 @@ from torch import nn
 
 from dragoman.checking.arguments import CONSTRUCTOR, role_of
 from dragoman.checking.spelling import plain
-from dragoman.checking.words import words_in
+from dragoman.checking.words import words_in_class
 
 _ATTENTION = "attention"
 """A name that attention of one head has as well, and that of recurrent networks."""
@@ -177,8 +177,7 @@ def _has_its_heads(name: str, value: Any) -> bool:
     """Tell whether the code of a class that is called just attention has a number of heads."""
     if plain(name) != _ATTENTION:
         return True
-    words = {word for method in vars(value).values() for word in words_in(method)}
-    words |= {*inspect.signature(value.__init__).parameters}
+    words = {*words_in_class(value), *inspect.signature(value.__init__).parameters}
     return any("head" in word.lower() and role_of(word, CONSTRUCTOR) == "heads" for word in words)
 
 

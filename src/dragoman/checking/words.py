@@ -1,7 +1,7 @@
 """Which names and numbers occur in a learner's code, for what its results do not tell."""
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import CodeType
 from typing import Any
 
@@ -16,6 +16,12 @@ def words_in(function: Any) -> Iterator[str]:
         function = function.fget
     code = getattr(inspect.unwrap(function), "__code__", None)
     return iter(()) if code is None else _words_of(code)
+
+
+def words_in_class(kind: Callable[..., Any]) -> Iterator[str]:
+    """Iterate over the same of all methods of a class."""
+    for method in vars(kind).values():
+        yield from words_in(method)
 
 
 def _words_of(code: CodeType) -> Iterator[str]:

@@ -11,7 +11,7 @@ from dragoman.checking.arguments import NotCheckableError
 from dragoman.checking.calls import call
 from dragoman.checking.examinations.check import Check, Verdict, random, same, tokens
 from dragoman.checking.examinations.whole import passed_on
-from dragoman.checking.words import words_in
+from dragoman.checking.words import words_in_class
 from dragoman.checking.workshop import SIZES, Workshop
 
 SCALED = Check(
@@ -101,9 +101,8 @@ def _factor_of_the_model(workshop: Workshop) -> float:
 def _words_around_embeddings(workshop: Workshop) -> Iterator[str]:
     """Iterate over the code of the whole and of its halves, which may have the embeddings."""
     for part in ("Transformer", "Encoder", "Decoder"):
-        for method in vars(workshop.found.get(part, object)).values():
-            if callable(method):
-                yield from words_in(method)
+        if part in workshop.found:
+            yield from words_in_class(workshop.found[part])
 
 
 def start(workshop: Workshop, part: str) -> Iterator[Verdict]:

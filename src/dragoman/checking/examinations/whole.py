@@ -118,7 +118,7 @@ def _projected(workshop: Workshop, model: nn.Module, output: Tensor) -> Tensor:
 
 
 def passed_on(
-    workshop: Workshop, giver: type, is_taker: Callable[[nn.Module], bool]
+    workshop: Workshop, giver: Callable[..., Any], is_taker: Callable[[nn.Module], bool]
 ) -> tuple[list[Tensor], list[Tensor]]:
     """Run a whole model, and collect what one of its parts gives and what others take.
 
