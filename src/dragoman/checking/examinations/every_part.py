@@ -260,7 +260,7 @@ def sentences_are_independent(workshop: Workshop, part: str) -> Iterator[Verdict
     if part == "causal_mask":
         return
     module, together = run(workshop, part)
-    alone = give(workshop, part, module, slice(0, 1))
+    alone = give(workshop, part, module, sentences=1)
     if alone.shape == together.shape:
         raise NotCheckableError("whether sentences are independent: its output has none apart")
     if alone.shape != together[:1].shape:

@@ -18,7 +18,8 @@ from dragoman.checking.examinations.residual import connect
 from dragoman.checking.examinations.whole import run_transformer
 from dragoman.checking.workshop import SIZES, Workshop
 
-ALL = slice(None)
+Given = Callable[[Workshop, Any, Tensor], Tensor]
+"""Gives a part vectors or words; (sentences, T, ...)."""
 
 
 def run(workshop: Workshop, part: str, **changes: Any) -> tuple[Any, Tensor]:
@@ -27,61 +28,56 @@ def run(workshop: Workshop, part: str, **changes: Any) -> tuple[Any, Tensor]:
     return module, give(workshop, part, module)
 
 
-def give(workshop: Workshop, part: str, module: Any, rows: slice = ALL) -> Tensor:
-    """Give a part one or both of two sentences; a mask hides nothing, or a decoder's future."""
+def give(workshop: Workshop, part: str, module: Any, sentences: int = 2) -> Tensor:
+    """Give a part one or two sentences; a mask hides nothing, or a decoder's future."""
+    x = random(2, T, SIZES.d_model)[:sentences]
+    words = tokens(2, T, SIZES.source_vocab)[:sentences]
+    look = _GIVEN.get(part, _states)
     try:
-        return _GIVEN.get(part, _states)(workshop, module, rows)
+        return look(workshop, module, words if part == "InputEmbeddings" else x)
     except REFUSED as error:
         if part == "PositionalEncoding":  # may ask for a length
             with suppress(*REFUSED, AttributeError):
                 return call(module, {}, {"length": T})
-        if part in _OF_VECTORS and _reads_words(workshop, part, module, error):
+        if part in _OF_VECTORS and _reads_words(look, workshop, module, words, error):
             if part == "PositionalEncoding":  # may ask for words to count them
-                return _words(workshop, module, rows)
+                return look(workshop, module, words)
             raise NotCheckableError(
                 "it takes words, not vectors, and is looked at where a whole model has it"
             ) from None
         raise
 
 
-def _reads_words(workshop: Workshop, part: str, module: Any, error: Exception) -> bool:
-    """Tell whether a part looks up its vectors itself."""
+def _reads_words(
+    look: Given, workshop: Workshop, module: Any, words: Tensor, error: Exception
+) -> bool:
+    """Tell whether a part that stops at vectors looks them up itself."""
     if "'indices'" in str(error):  # of an embedding, which got vectors
         return True
     try:
-        _OF_VECTORS[part](workshop, module, ALL, tokens(2, T, SIZES.source_vocab))
+        look(workshop, module, words)
     except REFUSED:
         return False
     return True
 
 
-def _x(rows: slice) -> Tensor:
-    return random(2, T, SIZES.d_model)[rows]
+def _states(workshop: Workshop, module: Any, x: Tensor) -> Tensor:
+    return call(module, {}, {"states": x})
 
 
-def _states(workshop: Workshop, module: Any, rows: slice, given: Tensor | None = None) -> Tensor:
-    return call(module, {}, {"states": _x(rows) if given is None else given})
-
-
-def _words(workshop: Workshop, module: Any, rows: slice) -> Tensor:
-    return call(module, {}, {"tokens": tokens(2, T, SIZES.source_vocab)[rows]})
-
-
-def _length(workshop: Workshop, function: Any, rows: slice) -> Tensor:
+def _length(workshop: Workshop, function: Any, x: Tensor) -> Tensor:
     return future_mask(function, T)
 
 
-def _sequence(workshop: Workshop, module: Any, rows: slice) -> Tensor:
-    return attend(module, _x(rows), _x(rows), _x(rows))
+def _sequence(workshop: Workshop, module: Any, x: Tensor) -> Tensor:
+    return attend(module, x, x, x)
 
 
-def _sublayer(workshop: Workshop, module: Any, rows: slice) -> Tensor:
-    return connect(module, _x(rows), torch.sin)
+def _sublayer(workshop: Workshop, module: Any, x: Tensor) -> Tensor:
+    return connect(module, x, torch.sin)
 
 
-def _source(workshop: Workshop, module: Any, rows: slice, given: Tensor | None = None) -> Tensor:
-    x = _x(rows) if given is None else given
-
+def _source(workshop: Workshop, module: Any, x: Tensor) -> Tensor:
     def attend_to(queries: int, convention: Convention) -> Tensor:
         mask = torch.ones(x.size(0), queries, T, dtype=torch.bool)
         return call(module, ENCODER, {"states": x, "mask": convention.mask(mask)})
@@ -113,14 +109,11 @@ def _with_masks(workshop: Workshop, look: Callable[[int, Convention], Tensor]) -
         raise
 
 
-def _source_and_target(
-    workshop: Workshop, module: Any, rows: slice, given: Tensor | None = None
-) -> Tensor:
+def _source_and_target(workshop: Workshop, module: Any, x: Tensor) -> Tensor:
     """Give a decoder a source of another length or, if it cannot have that, of the same.
 
     Another examination says what is wrong then.
     """
-    x = _x(rows) if given is None else given
     past = torch.ones(x.size(0), T, T, dtype=torch.bool).tril()
 
     def look_at(memory: Tensor, queries: int, convention: Convention) -> Tensor:
@@ -128,26 +121,22 @@ def _source_and_target(
         masks = {"source_mask": convention.mask(mask), "target_mask": convention.mask(past)}
         return call(module, DECODER, {"states": x, "memory": memory, **masks})
 
-    memory = random(2, S, SIZES.d_model, seed=2)[rows]
+    memory = random(2, S, SIZES.d_model, seed=2)[: x.size(0)]
     try:
         return _with_masks(workshop, partial(look_at, memory))
     except RuntimeError:
         return _with_masks(workshop, partial(look_at, memory[:, :T]))
 
 
-def _sentences(workshop: Workshop, module: Any, rows: slice) -> Tensor:
+def _sentences(workshop: Workshop, module: Any, x: Tensor) -> Tensor:
     source, target = tokens(2, S, SIZES.source_vocab), tokens(2, T, SIZES.target_vocab)
-    return run_transformer(workshop, module, source[rows], target[rows])
+    return run_transformer(workshop, module, source[: x.size(0)], target[: x.size(0)])
 
 
-_OF_VECTORS: dict[str, Callable[[Workshop, Any, slice, Tensor], Tensor]] = {
-    "PositionalEncoding": _states,
-    "Encoder": _source,
-    "Decoder": _source_and_target,
-}
+_OF_VECTORS = {"PositionalEncoding", "Encoder", "Decoder"}
+"""Given vectors, though some take words."""
 
-_GIVEN: dict[str, Callable[[Workshop, Any, slice], Tensor]] = {
-    "InputEmbeddings": _words,
+_GIVEN: dict[str, Given] = {
     "causal_mask": _length,
     "MultiHeadAttention": _sequence,
     "ResidualConnection": _sublayer,
