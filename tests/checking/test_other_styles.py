@@ -1468,3 +1468,32 @@ class FeedForward(nn.Module):
 """
     )
     assert mistakes(report(source, "FeedForward")[1]) == []
+
+
+OF_HEADS = """
+class Head(nn.Module):
+    def __init__(self, d_model, size):
+        super().__init__()
+        self.query, self.key = nn.Linear(d_model, size), nn.Linear(d_model, size)
+        self.value = nn.Linear(d_model, size)
+    def forward(self, q, k, v, mask):
+        q, k, v = self.query(q), self.key(k), self.value(v)
+        scores = q @ k.transpose(-2, -1) / math.sqrt(k.size(-1))
+        scores = scores.masked_fill(mask == 0, 1e-9)
+        return scores.softmax(-1) @ v
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, heads):
+        super().__init__()
+        self.heads = nn.ModuleList(Head(d_model, d_model // heads) for _ in range(heads))
+        self.out = nn.Linear(d_model, d_model)
+    def forward(self, q, k, v, mask):
+        return self.out(torch.cat([head(q, k, v, mask) for head in self.heads], dim=-1))
+"""
+
+
+def test_a_block_of_heads_that_obey_no_mask_is_given_one_of_their_shape() -> None:
+    block = DECODER_BLOCK.format("tgt_mask", "src_mask", "tgt_mask", "src_mask")
+    source = HEAD + OF_HEADS + FEED_FORWARD.format("") + block
+
+    assert mistakes(report(source, "MultiHeadAttention")[1]) == ["attention-mask"]
+    assert mistakes(report(source, "DecoderBlock")[1]) == []

@@ -130,7 +130,7 @@ def accepted_convention(module: nn.Module, x: Tensor) -> Convention | None:
     for convention in conventions():
         with suppress(*REFUSED):
             output = attend(module, x, x, x, convention.mask(visible))
-            if output.isfinite().all():
+            if output.shape == x.shape and output.isfinite().all():
                 accepted.append(convention)
                 if not torch.allclose(output[:, 0], output[:, 1], atol=1e-5):
                     return convention

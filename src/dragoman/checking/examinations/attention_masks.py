@@ -115,7 +115,7 @@ def half_precision(workshop: Workshop, part: str) -> Iterator[Verdict]:
     """Mask in float16, as mixed precision does; even if the mask has no effect."""
     module = workshop.build(part)
     inputs = inputs_for(module)
-    told = _accepted(workshop, module, inputs)
+    told = workshop.accepted_convention.mask(_without_last_key(inputs))
     half = Inputs(query=inputs.query.half(), key=inputs.key.half(), value=inputs.value.half())
     if told.is_floating_point():
         told = told.half()
@@ -128,22 +128,6 @@ def half_precision(workshop: Workshop, part: str) -> Iterator[Verdict]:
         yield HALF_PRECISION, f"it raises: {first}"
         return
     yield HALF_PRECISION, None
-
-
-def _accepted(workshop: Workshop, module: nn.Module, inputs: Inputs) -> Tensor:
-    """Write a mask that the module obeys or, if it obeys none, one that it accepts."""
-    visible = _without_last_key(inputs)
-    known = workshop.known_convention
-    for convention in [known] if known else conventions():
-        told = convention.mask(visible)
-        try:
-            call_attention(module, inputs, told)
-        except REFUSED:
-            if known:
-                raise
-        else:
-            return told
-    raise NotCheckableError("half precision: it accepts no kind of mask")
 
 
 def hidden_row(workshop: Workshop, part: str) -> Iterator[Verdict]:
