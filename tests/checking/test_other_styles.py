@@ -1497,3 +1497,46 @@ def test_a_block_of_heads_that_obey_no_mask_is_given_one_of_their_shape() -> Non
 
     assert mistakes(report(source, "MultiHeadAttention")[1]) == ["attention-mask"]
     assert mistakes(report(source, "DecoderBlock")[1]) == []
+
+
+READING_WORDS = """
+class Encoder(nn.Module):
+    def __init__(self, vocab_size, d_model, heads, d_ff, num_layers):
+        super().__init__()
+        self.words = nn.Embedding(vocab_size, d_model)
+        self.blocks = nn.ModuleList(Block(d_model, heads, d_ff) for _ in range(num_layers))
+    def forward(self, x, mask):
+        batch, length = x.shape
+        x = self.words(x)
+        for block in self.blocks:
+            x = block(x, mask)
+        return x
+class Transformer(nn.Module):
+    def __init__(self, src_vocab, tgt_vocab, d_model, heads, d_ff, num_layers):
+        super().__init__()
+        self.encoder = Encoder(src_vocab, d_model, heads, d_ff, num_layers)
+        self.words = nn.Embedding(tgt_vocab, d_model)
+        self.out = nn.Linear(d_model, tgt_vocab)
+    def forward(self, src, tgt):
+        memory = self.encoder(src, (src != 0)[:, None, None]).mean(1, keepdim=True)
+        return self.out(self.words(tgt).cumsum(1) + memory)
+class Block(nn.Module):
+    def __init__(self, d_model, heads, d_ff):
+        super().__init__()
+        self.attention, self.norm = MultiHeadAttention(d_model, heads), nn.LayerNorm(d_model)
+    def forward(self, x, mask):
+        return self.norm(x + self.attention(x, x, x, mask))
+"""
+
+
+def test_a_stack_that_reads_words_and_stops_at_its_attention_is_not_blamed_for_it() -> None:
+    right = HEAD + ATTENTION + READING_WORDS
+    wrong = right.replace("self.o((scores", "self.o((scores[..., None]")
+    wrong = wrong.replace(".flatten(2))", ".flatten(1))")
+    report_of = Examiner([Cell(source=wrong)], Wishes()).report
+
+    attention, encoder = report_of("x.py", ("MultiHeadAttention", "Encoder")).parts[1:]
+
+    assert mistakes(attention) == ["does-not-run"]
+    assert mistakes(encoder) == []
+    assert encoder.not_checked == ("it stops where MultiHeadAttention does",)

@@ -1,5 +1,6 @@
 """Gives any part something to work on."""
 
+import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -51,14 +52,24 @@ def give(workshop: Workshop, part: str, module: Any, sentences: int = 2) -> Tens
 def _reads_words(
     look: Given, workshop: Workshop, module: Any, words: Tensor, error: Exception
 ) -> bool:
-    """Tell whether a part that stops at vectors looks them up itself."""
+    """Tell whether a part that stops at vectors looks them up itself.
+
+    If it stops at words further on, that is raised: the other error is not the learner's.
+    """
     if "'indices'" in str(error):  # of an embedding, which got vectors
         return True
     try:
         look(workshop, module, words)
-    except REFUSED:
+    except REFUSED as of_words:
+        if _depth(of_words) > _depth(error):
+            raise of_words from None
         return False
     return True
+
+
+def _depth(error: Exception) -> int:
+    """Count the calls that an error came through."""
+    return len([*traceback.walk_tb(error.__traceback__)])
 
 
 def _states(workshop: Workshop, module: Any, x: Tensor) -> Tensor:
