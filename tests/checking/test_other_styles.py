@@ -1540,3 +1540,11 @@ def test_a_stack_that_reads_words_and_stops_at_its_attention_is_not_blamed_for_i
     assert mistakes(attention) == ["does-not-run"]
     assert mistakes(encoder) == []
     assert encoder.not_checked == ("it stops where MultiHeadAttention does",)
+
+
+def test_layers_of_a_stack_that_reads_words_are_missed_where_a_model_has_it() -> None:
+    source = HEAD + ATTENTION + READING_WORDS
+    forgotten = source.replace("            x = block(x, mask)", "            block(x, mask)")
+
+    assert "weights-without-gradient" in report(source, "Transformer")[1].passed
+    assert "weights-without-gradient" in mistakes(report(forgotten, "Transformer")[1])

@@ -131,7 +131,8 @@ def dropout_has_an_effect(workshop: Workshop, part: str) -> Iterator[Verdict]:
 def all_weights_learn(workshop: Workshop, part: str) -> Iterator[Verdict]:
     """Propagate a random gradient, and see where it arrives.
 
-    Other parts, which are examined on their own, are left out if they are used at all.
+    Other parts, which are examined on their own, are left out if they are used at all. Those that
+    read words are not: of them, only a whole model shows what learns.
     """
     module, output = run(workshop, part)
     if not isinstance(module, nn.Module) or not output.requires_grad:
@@ -146,7 +147,10 @@ def all_weights_learn(workshop: Workshop, part: str) -> Iterator[Verdict]:
     others = tuple(
         f"{name}."
         for name, child in module.named_modules()
-        if name and type(child) in workshop.found.values() and any(map(_learns, child.parameters()))
+        if name
+        and type(child) in workshop.found.values()
+        and not any(isinstance(layer, nn.Embedding) for layer in child.modules())
+        and any(map(_learns, child.parameters()))
     )
     without = [
         name
