@@ -1548,3 +1548,21 @@ def test_layers_of_a_stack_that_reads_words_are_missed_where_a_model_has_it() ->
 
     assert "weights-without-gradient" in report(source, "Transformer")[1].passed
     assert "weights-without-gradient" in mistakes(report(forgotten, "Transformer")[1])
+
+
+NORM = """
+class LayerNorm(nn.Module):
+    def __init__(self, d_model):
+        super().__init__()
+        self.gain = nn.Parameter({})
+        self.bias = nn.Parameter(torch.zeros(d_model))
+    def forward(self, x):
+        spread = (x.var(-1, keepdim=True, unbiased=False) + 1e-5).sqrt()
+        return self.gain * (x - x.mean(-1, keepdim=True)) / spread + self.bias
+"""
+
+
+def test_one_gain_beside_a_bias_for_each_feature_is_told() -> None:
+    assert notes(report(HEAD + NORM.format("torch.ones(d_model)"), "LayerNormalization")[1]) == []
+    (note,) = report(HEAD + NORM.format("torch.ones(1)"), "LayerNormalization")[1].notes
+    assert note.name == "norm-gain-per-feature"

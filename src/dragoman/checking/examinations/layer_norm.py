@@ -33,7 +33,7 @@ EPSILON = Check(
 )
 PER_FEATURE = Check(
     name="norm-gain-per-feature",
-    finding="It has one gain and one bias for all features, not one for each.",
+    finding="It has one gain or one bias for all features, not one for each.",
     why="It works, and can express less; it has 2 parameters where the paper's has 2 d_model.",
     section="3.1",
     kind="note",
@@ -186,10 +186,11 @@ def epsilon(workshop: Workshop, part: str) -> Iterator[Verdict]:
 def parameters(workshop: Workshop, part: str) -> Iterator[Verdict]:
     """Count what it learns."""
     module = workshop.build(part)
-    count = sum(parameter.numel() for parameter in module.parameters())
+    counts = [parameter.numel() for parameter in module.parameters()]
+    count = sum(counts)
     yield LEARNS, None if count else "it has no parameters"
     wrong = f"it has {count} parameters, and {2 * SIZES.d_model} are expected"
-    yield PER_FEATURE, wrong if 0 < count < SIZES.d_model else None
+    yield PER_FEATURE, wrong if 1 in counts else None
 
 
 EXAMINATIONS = (formula, epsilon, parameters)
