@@ -1566,3 +1566,10 @@ def test_one_gain_beside_a_bias_for_each_feature_is_told() -> None:
     assert notes(report(HEAD + NORM.format("torch.ones(d_model)"), "LayerNormalization")[1]) == []
     (note,) = report(HEAD + NORM.format("torch.ones(1)"), "LayerNormalization")[1].notes
     assert note.name == "norm-gain-per-feature"
+
+
+def test_a_gain_of_zero_leaves_no_error_of_the_check() -> None:
+    part = report(HEAD + NORM.format("torch.zeros(d_model)"), "LayerNormalization")[1]
+
+    assert mistakes(part) == ["norm-start"]
+    assert part.not_checked == ()

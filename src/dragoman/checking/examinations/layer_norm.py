@@ -163,7 +163,7 @@ def epsilon(workshop: Workshop, part: str) -> Iterator[Verdict]:
     def divisor(deviation: float) -> float:
         with torch.no_grad():
             output = call(module, {}, {"states": deviation * direction})
-        return deviation / (output * direction).mean().item()
+        return (deviation / (output * direction).mean()).item()
 
     if not abs(divisor(1.0) - 1.0) <= MOST_OFF_AT_1:  # or it is not a number
         return  # not a norm, which another examination reports
