@@ -1,7 +1,7 @@
 """Examinations of layer normalisation (section 3.1; Ba et al. 2016)."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import torch
 from torch import Tensor, nn
@@ -69,47 +69,21 @@ LEAST_OUTSIDE_ROOT = 1.7
 """sqrt(e^2 + e^2) is 1.41 e where epsilon e^2 stands inside the root, and e + e outside of it."""
 
 
-def _variance(x: Tensor, *, unbiased: bool, dim: int = -1) -> Tensor:
-    return x.var(dim, unbiased=unbiased, keepdim=True)
-
-
-def _centred(x: Tensor, dim: int = -1) -> Tensor:
-    return x - x.mean(dim, keepdim=True)
-
-
-def _over(dim: int, *, unbiased: bool) -> Callable[[Tensor], Tensor]:
-    return lambda x: _centred(x, dim) / _variance(x, unbiased=unbiased, dim=dim).sqrt()
-
-
-_WRONG: tuple[tuple[str, Callable[[Tensor], Tensor]], ...] = (
-    *(
-        (f"mean and {spread} go over the {what}", _over(dim, unbiased=spread == "deviation"))
-        for dim, what in ((1, "positions of the sentence"), (0, "sentences of the batch"))
-        for spread in ("variance", "deviation")
-    ),
-    (
-        "mean and variance go over all numbers at once",
-        lambda x: (x - x.mean()) / x.var(unbiased=False).sqrt(),
-    ),
-    ("mean and deviation go over all numbers at once", lambda x: (x - x.mean()) / x.std()),
-    (
-        "it divides by the variance, not by its root",
-        lambda x: _centred(x) / _variance(x, unbiased=False),
-    ),
-    (
-        "it divides by the unbiased variance, not by its root",
-        lambda x: _centred(x) / _variance(x, unbiased=True),
-    ),
-    ("it only subtracts the mean", _centred),
-    (
-        "it divides by the deviation without subtracting the mean",
-        lambda x: x / _variance(x, unbiased=False).sqrt(),
-    ),
-    (
-        "it divides by the deviation without subtracting the mean",
-        lambda x: x / _variance(x, unbiased=True).sqrt(),
-    ),
-)
+def _wrong(x: Tensor) -> Iterator[tuple[str, Tensor]]:
+    """Iterate over known mistakes."""
+    for dim, what in ((1, "positions of the sentence"), (0, "sentences of the batch")):
+        centred = x - x.mean(dim, keepdim=True)
+        for spread, unbiased in (("variance", False), ("deviation", True)):
+            normed = centred / x.std(dim, unbiased=unbiased, keepdim=True)
+            yield f"mean and {spread} go over the {what}", normed
+    yield "mean and variance go over all numbers at once", (x - x.mean()) / x.std(unbiased=False)
+    yield "mean and deviation go over all numbers at once", (x - x.mean()) / x.std()
+    centred = x - x.mean(-1, keepdim=True)
+    yield "it only subtracts the mean", centred
+    for variance, unbiased in (("variance", False), ("unbiased variance", True)):
+        deviation = x.std(-1, unbiased=unbiased, keepdim=True)
+        yield f"it divides by the {variance}, not by its root", centred / deviation.square()
+        yield "it divides by the deviation without subtracting the mean", x / deviation
 
 
 def formula(workshop: Workshop, part: str) -> Iterator[Verdict]:
@@ -135,7 +109,7 @@ def _compare(x: Tensor, output: Tensor, right: Tensor) -> Iterator[Verdict]:
         yield DEVIATION, None
         return
     apart = distance(output, right)
-    if same(output, _centred(x) / _variance(x, unbiased=True).sqrt(), 1e-3):
+    if same(output, (x - x.mean(-1, keepdim=True)) / x.std(-1, keepdim=True), 1e-3):
         yield FORMULA, None
         said = "it divides by the unbiased deviation (d_model - 1)"
         yield DEVIATION, f"{said}; the output differs by up to {apart:.2g}"
@@ -143,8 +117,8 @@ def _compare(x: Tensor, output: Tensor, right: Tensor) -> Iterator[Verdict]:
     if same(output, x / x.square().mean(-1, keepdim=True).sqrt(), 1e-3):
         yield NO_MEAN, f"the output differs from layer norm's by up to {apart:.2g}"
         return
-    for said, compute in _WRONG:
-        if same(output, compute(x), 1e-3):
+    for said, wrong in _wrong(x):
+        if same(output, wrong, 1e-3):
             yield FORMULA, f"{said}; the output differs by up to {apart:.2g}"
             return
     mean, deviation = output.mean(-1), output.std(-1, unbiased=False)

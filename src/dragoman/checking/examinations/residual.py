@@ -65,8 +65,8 @@ def arrangement(workshop: Workshop, part: str) -> Iterator[Verdict]:
     with torch.no_grad():
         norm: Any = norms[0] if norms else nn.Identity()
         output = connect(module, x, sublayer)
-        right = {FIRST: x + sublayer(norm(x)), None: norm(x + sublayer(x))}
-        inside = x + norm(sublayer(x))
+        plain, first = x + sublayer(x), x + sublayer(norm(x))
+        after, inside = norm(plain), x + norm(sublayer(x))
         wrong = {
             "the sublayer's output alone is returned": sublayer(norm(x)),
             "the sublayer's output alone is normalised and returned": norm(sublayer(x)),
@@ -74,30 +74,20 @@ def arrangement(workshop: Workshop, part: str) -> Iterator[Verdict]:
         }
     if not norms:
         without = "x + sublayer(x) is returned, and there is no norm in it"
-        yield NORM, without if same(output, x + sublayer(x)) else "there is no norm in it"
-        return
-    for note, form in right.items():
-        if same(output, form):
-            yield INPUT, None
-            yield FIRST, "x + sublayer(norm(x)) is returned" if note else None
-            return
-    if same(output, inside):
+        yield NORM, without if same(output, plain) else "there is no norm in it"
+    elif same(output, first) or same(output, after):
+        yield INPUT, None
+        yield FIRST, "x + sublayer(norm(x)) is returned" if same(output, first) else None
+    elif same(output, inside):
         yield INSIDE, "x + norm(sublayer(x)) is returned"
-    elif same(output, x + sublayer(x)):
+    elif same(output, plain):
         yield NORM, "x + sublayer(x) is returned; its norm is not used"
+    elif said := next((said for said, form in wrong.items() if same(output, form)), None):
+        apart = distance(output, first)
+        yield INPUT, f"{said}: it differs from x + sublayer(norm(x)) by up to {apart:.2g}"
     else:
-        yield (
-            INPUT,
-            next(
-                (
-                    f"{said}: it differs from x + sublayer(norm(x)) by up to "
-                    f"{distance(output, right[FIRST]):.2g}"
-                    for said, form in wrong.items()
-                    if same(output, form)
-                ),
-                "it is neither norm(x + sublayer(x)) nor x + sublayer(norm(x)) nor a known variant",
-            ),
-        )
+        known = "norm(x + sublayer(x)) nor x + sublayer(norm(x)) nor a known variant"
+        yield INPUT, f"it is neither {known}"
 
 
 EXAMINATIONS = (arrangement,)
