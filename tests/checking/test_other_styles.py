@@ -1573,3 +1573,19 @@ def test_a_gain_of_zero_leaves_no_error_of_the_check() -> None:
 
     assert mistakes(part) == ["norm-start"]
     assert part.not_checked == ()
+
+
+def test_an_input_that_is_replaced_by_its_norm_once_is_found() -> None:
+    before = ENCODER_BLOCK.replace(
+        "self.norm1(src + self.dropout(seen))", "src + self.dropout(seen)"
+    )
+    before = before.replace("self.norm2(x + ", "(x + ").replace(
+        "self.w1(x)", "self.w1(self.norm2(x))"
+    )
+    right = before.replace(
+        "self.attention(src, src, src,", "self.attention(*[self.norm1(src)] * 3,"
+    )
+    wrong = before.replace("        seen =", "        src = self.norm1(src)\n        seen =")
+
+    assert mistakes(report(HEAD + right, "EncoderBlock")[1]) == []
+    assert mistakes(report(HEAD + wrong, "EncoderBlock")[1]) == ["residual-input"]

@@ -125,31 +125,37 @@ def in_block(
     constant = pattern(x.size(-1))
     every = (1 << num_sublayers) - 1
     last = 1 << (num_sublayers - 1)  # feed-forward, which is usually the one that has a bias
+    ways = (None, 0, *range(1, every + 1, 2))  # a norm after the first sum may be meant for it
     has_biases = any(len(bias) == x.size(-1) for bias in biases)
     for biased in range(every, last - 1 if has_biases else -1, -1):
         added = [constant * bool(biased >> k & 1) for k in range(num_sublayers)]
         for carried in range(every, -1, -1):
-            for kind in ("after", "before", "renewed"):
-                if any(same(output, y, 1e-3) for y in _arrange(x, added, carried, kind)):
-                    yield INPUT, _said(carried, kind, num_sublayers)
-                    yield (
-                        FIRST,
-                        "the norms stand before the sublayers" if kind == "before" else None,
-                    )
+            for renewed in ways:
+                if any(same(output, y, 1e-3) for y in _arrange(x, added, carried, renewed)):
+                    first = "the norms stand before the sublayers" if renewed == 0 else None
+                    yield INPUT, _said(carried, renewed, num_sublayers)
+                    yield FIRST, first
                     return
     raise NotCheckableError("its residual connections: their arrangement was not recognised")
 
 
-def _said(carried: int, kind: str, num_sublayers: int) -> str | None:
-    if kind == "renewed":
+def _said(carried: int, renewed: int | None, num_sublayers: int) -> str | None:
+    if renewed:
         return "x is replaced by its norm before the sublayer, and the norm is added, not x"
     if carried < (1 << num_sublayers) - 1:
         return f"of {num_sublayers} sublayers, one or more do not get their input added"
     return None
 
 
-def _arrange(x: Tensor, added: list[Tensor], carried: int, kind: str) -> Iterator[Tensor]:
-    """Compute a block's output, with either kind of deviation in its norm."""
+def _arrange(x: Tensor, added: list[Tensor], carried: int, renewed: int | None) -> Iterator[Tensor]:
+    """Compute a block's output, with either kind of deviation in its norm.
+
+    Args:
+        x: What goes in.
+        added: What each sublayer gives.
+        carried: A bit for each sublayer whose input is added.
+        renewed: A bit for each whose input is replaced by its norm; None if norms follow the sums.
+    """
     for unbiased in (False, True):
 
         def norm(y: Tensor, unbiased: bool = unbiased) -> Tensor:
@@ -158,9 +164,9 @@ def _arrange(x: Tensor, added: list[Tensor], carried: int, kind: str) -> Iterato
 
         y = x
         for k, constant in enumerate(added):
-            if kind == "renewed":
+            if (renewed or 0) >> k & 1:
                 y = norm(y)
             y = constant + (y if carried >> k & 1 else torch.zeros_like(y))
-            if kind == "after":
+            if renewed is None:
                 y = norm(y)
         yield y
