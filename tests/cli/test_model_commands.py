@@ -123,19 +123,13 @@ def test_evaluate_warns_of_a_glossary_that_does_not_apply(
     model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pairs, terms = tmp_path / "pairs.tsv", tmp_path / "terms.tsv"
-    pairs.write_text("".join(f"the cat {number}\til gatto {number}\n" for number in range(20)))
-    command = ["evaluate", str(model), str(pairs), "--device", "cpu", "--glossary", str(terms)]
+    pairs.write_text("cat\tgatto\n" * 20)
+    terms.write_text("gatto\tcat\n")
 
-    said = {}
-    for glossary in ("gatto\tcat\n", "cat\tgatto\n"):
-        terms.write_text(glossary)
-        assert main(command) == 0
-        said[glossary] = [
-            line for line in capsys.readouterr().err.splitlines() if "of the glossary" in line
-        ]
+    assert main(["evaluate", str(model), str(pairs), "--glossary", str(terms)]) == 0
 
-    assert said["cat\tgatto\n"] == []
-    assert said["gatto\tcat\n"] == [
+    said = capsys.readouterr().err.splitlines()
+    assert [line for line in said if "of the glossary" in line] == [
         "warning: no term of the glossary occurs in the text, but translations of its terms do; "
         "exchange its columns"
     ]
