@@ -240,7 +240,7 @@ def test_a_source_with_several_translations_is_translated_once(start: Distil, ru
     )
 
     assert (counting.lines, all_of_them.lines) == (40, 43)
-    assert "3 sources that repeat others left out" in messages
+    assert "3 repeated sources left out" in messages
 
 
 def test_text_without_translations_is_taught_too(
@@ -409,7 +409,7 @@ def test_what_is_left_out_is_told(start: Distil, run: Path) -> None:
     _, counting, said = start([*sentences(100, 120), long, "one two\t"])
 
     assert "pairs: 22 pairs read, 21 kept (1 empty)" in said
-    assert "1 sources with more than 12 tokens left out" in said
+    assert "1 source with more than 12 tokens left out" in said
     summary = json.loads((run / "distillation" / "summary.json").read_bytes())
     assert counting.lines == 20 == summary["kept"] + sum(summary["left_out"].values())
     (account,) = (text for text in said if "translations to learn from" in text)

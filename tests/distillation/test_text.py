@@ -168,7 +168,7 @@ def test_a_teacher_translates_each_source_once_that_is_not_longer_than_what_it_h
     assert sources == ["a cat", "a dog", longest, "a table"]
     assert counts == [3, 1]
     assert said[-2:] == [
-        "3 sources that repeat others left out",
+        "3 repeated sources left out",
         "3 sources with more than 12 tokens left out",
     ]
 
@@ -197,8 +197,8 @@ def test_of_text_without_translations_each_new_sentence_is_translated_once(
     assert said[-3:] == [
         f"{tmp_path / 'alone.txt'}: 9 sentences read, 6 kept (1 encoded twice; 1 wrong script; "
         "1 evaluation sentence left out)",
-        "2 sources that repeat others left out",
-        "1 sources with more than 12 tokens left out",
+        "2 repeated sources left out",
+        "1 source with more than 12 tokens left out",
     ]
 
 

@@ -14,6 +14,7 @@ from dragoman.corpora.config import CleaningConfig, CorporaConfig, CorpusConfig
 from dragoman.corpora.prepared_text import read_tsv
 from dragoman.corpora.seen import SeenTexts
 from dragoman.corpora.text_file import CorpusError, read_lines
+from dragoman.counting import counted
 from dragoman.distillation.monolingual import clean_sentences
 from dragoman.durable import open_whole
 from dragoman.model_directory import ModelDirectory
@@ -125,9 +126,10 @@ class _Choice:
     def remarks(self) -> Iterator[str]:
         """Say how many were left out."""
         if self._repeated:
-            yield f"{self._repeated:,} sources that repeat others left out"
+            yield f"{counted(self._repeated, 'repeated source')} left out"
         if self._too_long:
-            yield f"{self._too_long:,} sources with more than {self._max_length} tokens left out"
+            sources = counted(self._too_long, "source")
+            yield f"{sources} with more than {self._max_length} tokens left out"
 
 
 def write_pairs(translations: Path, parts: Sequence[tuple[Path, int]]) -> tuple[int, Counter[str]]:
