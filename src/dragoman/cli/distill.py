@@ -30,11 +30,10 @@ def distill(
 
     The model, the teacher, translates the source side of the pairs, and text that has no
     translation, if you name any. A student with a deep encoder and a shallow decoder learns from
-    these translations, with its teacher's vocabulary.
-    They are more uniform than those of people, and so easier to learn. The student has its
-    teacher's recipe, except for the model and the training text, and is judged by the same
-    references; the recipe is saved in the output, for `dragoman train`. A student as wide as its
-    teacher starts from its teacher's layers.
+    these translations, with its teacher's vocabulary. They are more uniform than those of people,
+    and so easier to learn. The student has its teacher's recipe, except for the model and the
+    training text, and is judged by the same references; the recipe is saved in the output, for
+    `dragoman train`. A student as wide as its teacher starts from its teacher's layers.
 
     Translations that are empty, repeat themselves or have another fault are left out and counted.
 

@@ -85,7 +85,7 @@ def write_sources(
 def _write_chosen(
     path: Path, texts: Sequence[tuple[str, Iterator[str]]], choice: "_Choice"
 ) -> list[int]:
-    """Write the sources that are chosen from each text with a name, and count them."""
+    """Write the sources that are chosen from each text, and count them; names are for messages."""
     counts = []
     with open_whole(path) as file:
         for name, sources in texts:
