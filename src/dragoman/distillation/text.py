@@ -4,7 +4,8 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import compress, islice
+from itertools import compress, islice, repeat
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,20 @@ from dragoman.corpora.text_file import CorpusError, read_lines
 from dragoman.counting import counted
 from dragoman.distillation.monolingual import clean_sentences
 from dragoman.durable import open_whole
+from dragoman.evaluation.config import EvaluationConfig
+from dragoman.evaluation.statistics import collect
 from dragoman.model_directory import ModelDirectory
 from dragoman.tokenizers.normalisation import learnable
 
 ENCODED_AT_ONCE = 10_000  # sentences
+
+
+def references_of(sources: Path) -> Path:
+    """Name the file of the first translation that people have made of each source.
+
+    A line each, which is empty if there is none.
+    """
+    return sources.with_name(f"{sources.name}.references")
 
 
 def write_sources(
@@ -33,7 +44,7 @@ def write_sources(
     cleaning: CleaningConfig,
     say: Say,
 ) -> list[int]:
-    """Write what the teacher translates, a sentence a line, text after text.
+    """Write what the teacher translates, a sentence a line, text after text, and their references.
 
     Of pairs, that is the source side of what training would keep: clean pairs that leak no
     evaluation sentence. Each source is written only once, unless duplicates are to stay. A source
@@ -58,22 +69,22 @@ def write_sources(
     clean_pairs = path.with_name(f"{path.name}.pairs")
     languages = teacher.description.languages
     choice = _Choice(teacher, once=cleaning.drop_duplicates)
-    texts: list[tuple[str, Iterator[str]]] = []
+    texts: list[tuple[str, Iterator[tuple[str, str]]]] = []
     try:
         if pairs:
             corpora = replace(corpora, train=tuple(pairs))
             summaries = write_clean_text(
                 clean_pairs, corpora, cleaning, languages=languages, say=say
             )
-            sources = (source for source, _ in read_tsv(clean_pairs))
-            texts += ((summary.name, islice(sources, summary.kept)) for summary in summaries)
+            kept = read_tsv(clean_pairs)
+            texts += ((summary.name, islice(kept, summary.kept)) for summary in summaries)
         if monolingual:
             evaluation = evaluation_sources(corpora, languages)
             for text in monolingual:
                 sentences = clean_sentences(
                     text, evaluation, corpora.overlap, cleaning, languages=languages, say=say
                 )
-                texts.append((str(text), sentences))
+                texts.append((str(text), zip(sentences, repeat(""))))
         counts = _write_chosen(path, texts, choice)
     finally:
         clean_pairs.unlink(missing_ok=True)
@@ -83,16 +94,20 @@ def write_sources(
 
 
 def _write_chosen(
-    path: Path, texts: Sequence[tuple[str, Iterator[str]]], choice: "_Choice"
+    path: Path, texts: Sequence[tuple[str, Iterator[tuple[str, str]]]], choice: "_Choice"
 ) -> list[int]:
-    """Write the sources that are chosen from each text, and count them; names are for messages."""
+    """Write sources that are chosen from each text, with their references, and count them.
+
+    The names of the texts are for messages.
+    """
     counts = []
-    with open_whole(path) as file:
-        for name, sources in texts:
+    with open_whole(path) as sources, open_whole(references_of(path)) as references:
+        for name, pairs in texts:
             count = 0
-            for block in batched(sources, ENCODED_AT_ONCE):
+            for block in batched(pairs, ENCODED_AT_ONCE):
                 chosen = choice.of(block)
-                file.writelines(f"{source}\n".encode() for source in chosen)
+                sources.writelines(f"{source}\n".encode() for source, _ in chosen)
+                references.writelines(f"{reference}\n".encode() for _, reference in chosen)
                 count += len(chosen)
             if not count:
                 raise CorpusError(
@@ -112,14 +127,14 @@ class _Choice:
         self._seen = SeenTexts() if once else None
         self._repeated = self._too_long = 0
 
-    def of(self, sources: list[str]) -> list[str]:
+    def of(self, pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
         """Leave out sources with too many tokens, and all but the first of equal ones."""
-        new = sources
+        new = pairs
         if self._seen is not None:  # several translations of a source become one
-            new = list(compress(sources, self._seen.add(sources)))
-        lengths = map(len, self._tokenizer.encode_batch(new))
+            new = list(compress(pairs, self._seen.add([source for source, _ in pairs])))
+        lengths = map(len, self._tokenizer.encode_batch([source for source, _ in new]))
         chosen = list(compress(new, (length <= self._max_length for length in lengths)))
-        self._repeated += len(sources) - len(new)
+        self._repeated += len(pairs) - len(new)
         self._too_long += len(new) - len(chosen)
         return chosen
 
@@ -132,14 +147,18 @@ class _Choice:
             yield f"{sources} with more than {self._max_length} tokens left out"
 
 
-def write_pairs(translations: Path, parts: Sequence[tuple[Path, int]]) -> tuple[int, Counter[str]]:
+def write_pairs(
+    translations: Path, parts: Sequence[tuple[Path, int]], *, nearest_to: Path | None = None
+) -> tuple[int, Counter[str]]:
     """Write the translations that can be taught as TSV files: source TAB translation.
 
-    If a source has several translations, each of them makes a pair.
+    If a source has several translations, each of them makes a pair, or only the one that is most
+    like the reference.
 
     Args:
         translations: What `dragoman translate --json` writes.
         parts: Each file to write, and the number of sources whose translations it gets.
+        nearest_to: The references of all sources, to choose by.
 
     Returns:
         How many are written, and how many are left out for each reason. A translation counts for
@@ -150,27 +169,39 @@ def write_pairs(translations: Path, parts: Sequence[tuple[Path, int]]) -> tuple[
     """
     left_out: Counter[str] = Counter()
     written = 0
-    records = map(json.loads, read_lines(translations))
+    references = read_lines(nearest_to) if nearest_to else repeat(None)
+    records = zip(map(json.loads, read_lines(translations)), references, strict=False)
     for path, num_sources in parts:
         before = written
         with open_whole(path) as file:
-            for record in islice(records, num_sources):
-                if "rejected" in record:
-                    left_out["it could not be translated"] += 1
-                    continue
+            for record, reference in islice(records, num_sources):
                 source = learnable(record["source"])
-                for translation in record["alternatives"]:
-                    if reason := _fault(translation):
-                        left_out[reason] += 1
-                    else:
-                        file.write(f"{source}\t{learnable(translation['text'])}\n".encode())
-                        written += 1
+                taught = _taught(record, left_out)
+                if reference is not None and len(taught) > 1:
+                    left_out["another one is nearer to the reference"] += len(taught) - 1
+                    taught = [_nearest(taught, reference)]
+                file.writelines(f"{source}\t{text}\n".encode() for text in taught)
+                written += len(taught)
             if written == before:
                 raise CorpusError(
                     f"{translations}: every translation for {path.name} has a fault, so this "
                     "teacher has nothing to teach; this file says which faults"
                 )
     return written, left_out
+
+
+def _taught(record: dict[str, Any], left_out: Counter[str]) -> list[str]:
+    """Choose the translations without a fault, best first, and count the others."""
+    if "rejected" in record:
+        left_out["it could not be translated"] += 1
+        return []
+    taught = []
+    for translation in record["alternatives"]:
+        if reason := _fault(translation):
+            left_out[reason] += 1
+        else:
+            taught.append(learnable(translation["text"]))
+    return taught
 
 
 def _fault(translation: dict[str, Any]) -> str | None:
@@ -180,3 +211,13 @@ def _fault(translation: dict[str, Any]) -> str | None:
     if not translation["finished"]:
         return "the translation stopped at the length limit"
     return None
+
+
+def _nearest(translations: list[str], reference: str) -> str:
+    """Choose the translation with the highest chrF; of equals, or without a reference, the first.
+
+    Sequence-level interpolation (Kim and Rush 2016, arXiv 1606.07947, section 3.3), which chooses
+    by BLEU there; chrF needs to know no words, and a sentence always has one.
+    """
+    scores = collect("chrF", translations, [reference] * len(translations), EvaluationConfig())
+    return max(zip(scores.of_sentences(), translations, strict=True), key=itemgetter(0))[1]
