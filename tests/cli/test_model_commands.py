@@ -14,6 +14,7 @@ from dragoman.corpora.fingerprint import fingerprint_file
 from dragoman.corpora.primer.corpus import generate
 from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.tokenizers.training import train_tokenizers
+from dragoman.translator import Translator
 
 PAIRS = [("the cat", "il gatto"), ("the dog", "il cane"), ("a dog", "un cane")]
 
@@ -336,6 +337,22 @@ def test_the_other_system_is_looked_at_before_the_long_work(
     assert "short has 1 line and the test set 3 sentences" in capsys.readouterr().err
     assert main([*command, str(tmp_path / "nothing")]) == 1
     assert "nothing: there is no such file" in capsys.readouterr().err
+
+
+def test_a_list_of_sentences_that_cannot_be_written_is_refused_before_the_long_work(
+    test_set: Path,
+    tmp_path: Path,
+    model: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.delattr(Translator, "__call__")
+    listing = tmp_path / "nowhere" / "sentences.tsv"
+
+    assert main(["evaluate", str(model), str(test_set), "--sentences", str(listing)]) == 1
+
+    said = capsys.readouterr().err
+    assert said == f"dragoman: {listing}: cannot be written: there is no such folder\n"
 
 
 def test_pairs_in_the_place_of_translations_are_not_scored(

@@ -1,6 +1,7 @@
 """`dragoman evaluate`: scores of translations, with signatures and confidence intervals."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -9,9 +10,10 @@ from cyclopts import Parameter
 
 from dragoman.cli.bulk_translation import Report
 from dragoman.cli.options import Flag, Languages, WholeNumber, settings_are_options
-from dragoman.cli.text_output import check_outputs, open_output, warn
+from dragoman.cli.text_output import check_outputs, warn
 from dragoman.cli.translation_options import TranslationOptions, announce
 from dragoman.counting import counted
+from dragoman.durable import open_whole
 
 if TYPE_CHECKING:
     from dragoman.corpora.parallel_text import Pair
@@ -149,11 +151,12 @@ def evaluate(
     sources, references = _read_test_set(pairs, test_set, languages)
     _warn_of_unspaced(references, settings)
     systems = [_system(path, sources, translation) for path in compared]
-    translations = [system.translate() for system in systems]
-    if output.sentences is not None:
-        with open_output(output.sentences) as stream:
+    # A file that cannot be written must fail now, not after the long work.
+    with nullcontext() if output.sentences is None else open_whole(output.sentences) as file:
+        translations = [system.translate() for system in systems]
+        if file is not None:
             for row in compare_sentences(sources, references, translations, settings):
-                stream.write(row.encode(errors="backslashreplace"))
+                file.write(row.encode(errors="backslashreplace"))
     table, text = _score(compared, translations, references, settings)
     engines = [system.engine for system in systems]
     table = {"sentences": len(references), "engines": engines, **table}
