@@ -46,6 +46,13 @@ def outcome(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, s
         ),
         (["translate", "m", "a.en", "-o", "b/"], 2, '"b/" names a folder; add the name of a file'),
         (["plot", "masks", "-o", "b.svg/"], 2, '"b.svg/" names a folder; add the name of a file'),
+        (["translate", "m", "--alignments", "b/"], 2, '"b/" names a folder'),
+        (["evaluate", "m", "a.tsv", "--sentences", "b/"], 2, '"b/" names a folder'),
+        (
+            ["corpus", "primer", "--pairs", "1", "-o", "b", "--alignments", "b/"],
+            2,
+            '"b/" names a folder',
+        ),
         (["corpus", "primer", "--pairs", "1", "-o", "no/b"], 1, "no/b: cannot be written: there"),
         (["corpus", "primer", "--pairs", "1", "-o", "."], 1, ".: a directory stands where a file"),
         (["corpus", "primer", "--pairs", "1", "-o", "loop"], 1, "loop: symbolic links that lead"),

@@ -10,6 +10,7 @@ from cyclopts import App, Parameter
 
 from dragoman.cli.options import (
     Count,
+    FileToWrite,
     Flag,
     Languages,
     OutputFile,
@@ -169,7 +170,7 @@ def primer(
     output: OutputFile,
     seed: WholeNumber = 0,
     split: Literal["train", "validation", "test"] = "train",
-    alignments: Path | None = None,
+    alignments: FileToWrite | None = None,
 ) -> None:
     """Write sentence pairs of the embedded English-Italian corpus as TSV.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from cyclopts import Parameter
 
 from dragoman.cli.bulk_translation import Report
-from dragoman.cli.options import Flag, Languages, WholeNumber, settings_are_options
+from dragoman.cli.options import FileToWrite, Flag, Languages, WholeNumber, settings_are_options
 from dragoman.cli.text_output import check_outputs, warn
 from dragoman.cli.translation_options import TranslationOptions, announce
 from dragoman.counting import counted
@@ -77,7 +77,7 @@ class TestSet:
 class ReportOptions:
     """What is written."""
 
-    sentences: Path | None = None
+    sentences: FileToWrite | None = None
     """A file for all sentences with their translations and the chrF of each, the worst first; with
     --compare, those where the first system lost most. A TSV, which spreadsheets open."""
 

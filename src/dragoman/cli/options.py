@@ -80,7 +80,6 @@ Files = Annotated[tuple[Path, ...], Parameter(negative=())]
 Assignments = Annotated[tuple[str, ...], Parameter(name="--set", negative=())]
 Output = Annotated[Path, Parameter(name=["--output", "-o"])]
 OutputIfAny = Annotated[Path | None, Parameter(name=["--output", "-o"])]
-OutputFile = Annotated[Path, Parameter(name=["--output", "-o"], converter=read_file_name)]
-OutputFileIfAny = Annotated[
-    Path | None, Parameter(name=["--output", "-o"], converter=read_file_name)
-]
+FileToWrite = Annotated[Path, Parameter(converter=read_file_name)]
+OutputFile = Annotated[FileToWrite, Parameter(name=["--output", "-o"])]
+OutputFileIfAny = Annotated[FileToWrite | None, Parameter(name=["--output", "-o"])]

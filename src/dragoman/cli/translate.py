@@ -8,7 +8,13 @@ from cyclopts import Parameter
 
 from dragoman.cli.alignment_file import open_alignments
 from dragoman.cli.bulk_translation import BulkOptions, bulk_output, translate_in_bulk
-from dragoman.cli.options import Flag, OutputFileIfAny, WholeNumber, settings_are_options
+from dragoman.cli.options import (
+    FileToWrite,
+    Flag,
+    OutputFileIfAny,
+    WholeNumber,
+    settings_are_options,
+)
 from dragoman.cli.text_output import check_outputs, open_output, warn
 from dragoman.cli.translation_options import TranslationOptions, announce
 from dragoman.durable import check_written
@@ -63,7 +69,7 @@ class OutputOptions:
     json: Flag = False
     """Write a JSON object for each line."""
 
-    alignments: Path | None = None
+    alignments: FileToWrite | None = None
     """Write the word alignment of each line to this file, as `0-0 1-2`; needs `dragoman align`."""
 
 
