@@ -2,6 +2,7 @@
 
 import json
 import sys
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,14 @@ def test_inspect_is_readable(model: Path, capsys: pytest.CaptureFixture[str]) ->
     assert shown.startswith("en to it\n")
     assert "num_decoder_layers   2" in shown
     assert "\nshortlist\n" not in shown
+
+
+def test_inspect_writes_a_date_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = build_model(tmp_path, training={"begun": date(2026, 11, 28)})
+
+    assert main(["inspect", str(model), "--json"]) == 0
+
+    assert json.loads(capsys.readouterr().out)["training"] == {"begun": "2026-11-28"}
 
 
 def test_inspect_shows_what_was_learnt_besides(

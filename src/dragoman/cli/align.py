@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dragoman.cli.options import Flag
+from dragoman.cli.text_output import print_json
 from dragoman.counting import counted
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def align(
     chosen = choose(candidates, text)
     update_description(model, alignment=chosen)
     if json:
-        _print_json(candidates, chosen)
+        print_json({"candidates": list(map(vars, candidates)), "chosen": vars(chosen)})
     else:
         _print_table(candidates, chosen, text)
 
@@ -92,12 +93,6 @@ def _text(languages: tuple[str, str], pairs: str | None, gold: Path | None) -> "
             f"{counted(len(read), 'sentence pair')}"
         )
     return AlignedText(name=corpus.name, pairs=read, gold=aligned)
-
-
-def _print_json(candidates: "Sequence[Candidate]", chosen: "AlignmentDescription") -> None:
-    from json import dumps
-
-    print(dumps({"candidates": [vars(each) for each in candidates], "chosen": vars(chosen)}))
 
 
 def _print_table(

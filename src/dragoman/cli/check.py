@@ -1,5 +1,6 @@
 """`dragoman check`: find the mistakes in a Transformer that somebody wrote."""
 
+from dataclasses import asdict
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Annotated
@@ -7,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter, validators
 
 from dragoman.cli.options import Count, Flag, WholeNumber
+from dragoman.cli.text_output import print_json
 from dragoman.exit_codes import FOUND
 
 if TYPE_CHECKING:
@@ -64,17 +66,10 @@ def check(
         limits=Limits(seconds=seconds, memory_mib=memory),
     )
     if json:
-        _print_json(report)
+        print_json({**asdict(report), "num_mistakes": report.num_mistakes})
     else:
         _print(report)
     return FOUND if report.num_mistakes else 0
-
-
-def _print_json(report: "Report") -> None:
-    from dataclasses import asdict
-    from json import dumps
-
-    print(dumps({**asdict(report), "num_mistakes": report.num_mistakes}, ensure_ascii=False))
 
 
 def _print(report: "Report") -> None:

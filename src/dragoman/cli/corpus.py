@@ -2,6 +2,7 @@
 
 import contextlib
 import sys
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -18,6 +19,7 @@ from dragoman.cli.options import (
     OutputIfAny,
     WholeNumber,
 )
+from dragoman.cli.text_output import print_json
 from dragoman.counting import counted
 from dragoman.durable import check_written, naming, open_whole
 from dragoman.exit_codes import FOUND
@@ -146,12 +148,10 @@ def get(
     there = get_corpus(corpus, parse_languages(languages), output)
     provenance = there.provenance
     if json:
-        from json import dumps
-
         from dragoman.config import to_table
 
         fetched = {"directory": str(there.directory), "is_new": there.is_new}
-        print(dumps({**fetched, **to_table(provenance)}, default=str))
+        print_json({**fetched, **to_table(provenance)})
         return
     state = "downloaded" if there.is_new else "was complete, nothing was downloaded"
     print(f"{there.directory}: {provenance.name} {provenance.version}, {state}")
@@ -246,14 +246,11 @@ def _listing(
 
 def _print_json(measured: list["CorpusStatistics"], shared: list[tuple[str, str, int]]) -> None:
     """Print everything as one JSON object."""
-    import json
-    from dataclasses import asdict
-
     corpora = [asdict(statistics) for statistics in measured]
     for corpus in corpora:
         del corpus["source_hashes"]
     overlaps = [{"corpora": [one, other], "sources": count} for one, other, count in shared]
-    print(json.dumps({"corpora": corpora, "overlaps": overlaps}, ensure_ascii=False))
+    print_json({"corpora": corpora, "overlaps": overlaps})
 
 
 def _print_statistics(statistics: "CorpusStatistics") -> None:

@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 from dragoman.cli.bulk_translation import Report
 from dragoman.cli.options import FileToWrite, Flag, Languages, WholeNumber, settings_are_options
-from dragoman.cli.text_output import check_outputs, warn
+from dragoman.cli.text_output import check_outputs, print_json, warn
 from dragoman.cli.translation_options import TranslationOptions, announce
 from dragoman.counting import counted
 from dragoman.durable import open_whole
@@ -127,8 +127,6 @@ def evaluate(
     scoring
         Changes to the evaluation settings of the model's recipe, or to the usual ones.
     """
-    from json import dumps
-
     from dragoman.errors import UsageError
     from dragoman.evaluation.sentences import compare_sentences
     from dragoman.evaluation.statistics import require_packages
@@ -160,7 +158,10 @@ def evaluate(
     table, text = _score(compared, translations, references, settings)
     engines = [system.engine for system in systems]
     table = {"sentences": len(references), "engines": engines, **table}
-    print(dumps(table) if output.json else text)
+    if output.json:
+        print_json(table)
+    else:
+        print(text)
 
 
 def _score(

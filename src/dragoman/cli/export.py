@@ -6,6 +6,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Literal
 
 from dragoman.cli.options import Flag, OutputIfAny
+from dragoman.cli.text_output import print_json
 
 if TYPE_CHECKING:
     from dragoman.interop.export import Proof
@@ -69,9 +70,7 @@ def export(
     proof = _export(model, to, output, rounding)
     written = output or model / to
     if json:
-        from json import dumps
-
-        print(dumps({"output": str(written), "quantization": rounding, **asdict(proof)}))
+        print_json({"output": str(written), "quantization": rounding, **asdict(proof)})
         return
     exact = proof.in_single_precision
     print(

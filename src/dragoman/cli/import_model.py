@@ -6,7 +6,7 @@ from pathlib import Path
 from cyclopts import App
 
 from dragoman.cli.options import Flag, OutputIfAny
-from dragoman.cli.text_output import warn
+from dragoman.cli.text_output import print_json, warn
 from dragoman.counting import counted
 
 app = App(name="import", help="Convert other people's models into model directories.")
@@ -67,11 +67,9 @@ def marian(
         others = find_other_tokens(directory, imported.load_tokenizers()) if agreement else []
         bad_words = find_bad_words(directory, imported.description.forbidden_ids)
     if json:
-        from json import dumps
-
         proof = None if agreement is None else asdict(agreement)
         missed = {"texts_cut_otherwise": others, "bad_words_ids": bad_words}
-        print(dumps({"output": str(made), "proof": proof, **missed}))
+        print_json({"output": str(made), "proof": proof, **missed})
         return
     if agreement is None:
         print("not proved: install transformers")

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from dragoman.cli.options import Flag
+from dragoman.cli.text_output import print_json
 from dragoman.counting import counted
 from dragoman.durable import naming
 
@@ -20,8 +21,6 @@ def inspect(model: Path, /, *, json: Flag = False) -> None:
     json
         Print one JSON object, for programs.
     """
-    from json import dumps
-
     from dragoman.config import to_table
     from dragoman.model_directory import ModelDirectory, count_parameters
 
@@ -30,7 +29,7 @@ def inspect(model: Path, /, *, json: Flag = False) -> None:
     table = to_table(directory.description)
     with naming("standard output"):
         if json:
-            print(dumps({**table, "parameters": parameters}, ensure_ascii=False))
+            print_json({**table, "parameters": parameters})
         else:
             _print_sections(table, parameters)
 

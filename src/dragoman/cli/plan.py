@@ -8,6 +8,7 @@ from pathlib import Path
 from shlex import quote
 
 from dragoman.cli.options import Flag, Languages, Minutes, OutputFileIfAny
+from dragoman.cli.text_output import print_json
 from dragoman.durable import check_written, open_whole
 from dragoman.exit_codes import STOPPED
 
@@ -75,11 +76,9 @@ def plan(
                 _say(line)
             _say(made.prediction)
     if json:
-        from json import dumps
-
         prediction = {"minutes": made.minutes, "peak_mib": made.peak_mib}
         why = {"reasons": made.reasons, "why": made.why}
-        print(dumps({"recipe": made.recipe, **prediction, **why}))
+        print_json({"recipe": made.recipe, **prediction, **why})
     elif output is None:
         print(made.as_toml(), end="")
 

@@ -6,6 +6,7 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from dragoman.cli.options import Flag, WholeNumber, settings_are_options
+from dragoman.cli.text_output import print_json
 from dragoman.counting import counted
 
 if TYPE_CHECKING:
@@ -59,9 +60,7 @@ def shortlist(
         config = ShortlistConfig(frequent=frequent, translations=translations)
     learnt = learn_for_model(directory, (pairs, *more_pairs), config)
     if json:
-        from json import dumps
-
-        print(dumps(asdict(learnt)))
+        print_json(asdict(learnt))
     else:
         _print(learnt, directory.description.tokenizer.target_vocab_size, model)
 

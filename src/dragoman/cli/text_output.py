@@ -1,10 +1,11 @@
 """Where commands write text: standard output, or a file that is not an input; and warnings."""
 
 import contextlib
+import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from dragoman.durable import check_written, naming, open_whole
 
@@ -28,6 +29,11 @@ def check_outputs(written: Sequence[Path], *, model: Path, read: Sequence[Path])
 def warn(said: str) -> None:
     """Say on standard error what whoever reads the output should know."""
     print(f"warning: {said}", file=sys.stderr)
+
+
+def print_json(table: Mapping[str, Any]) -> None:
+    """Print one JSON object, for programs; a date, as TOML has them, is a string in it."""
+    print(json.dumps(table, ensure_ascii=False, default=str))
 
 
 @contextlib.contextmanager
