@@ -2,21 +2,53 @@
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+from dragoman.batched import batched
 from dragoman.bulk.document_file import DocumentFile
 from dragoman.bulk.file_format import LINES_PER_BLOCK, BulkError, Line
 from dragoman.bulk.form import Translated, Write, warnings_of
 from dragoman.bulk.plain_text import read_stream
+from dragoman.durable import open_whole
 from dragoman.terms.glossary_use import GlossaryUse
 
 if TYPE_CHECKING:
     from dragoman.translation import Translation
     from dragoman.translator import Translator
 
+ALIGNED_AT_ONCE = 256
+
 Align = Callable[[Iterator["Translation"]], Iterator[Translated]]
 """Yields translations with their alignments, or without if nobody asked for them."""
+
+
+@contextmanager
+def open_alignments(model: Path, path: Path | None) -> Iterator[Align]:
+    """Prepare to align translations and to write a line for each, if a file is named.
+
+    The model is loaded once more, to align whichever engine translates.
+    """
+    if path is None:
+        yield partial(map, Translated)
+        return
+    from dragoman.alignment.aligner import Aligner
+    from dragoman.alignment.links import write_pharaoh
+
+    aligner = Aligner(model)
+    aligner.check()
+    with open_whole(path) as file:
+
+        def align(translations: Iterator["Translation"]) -> Iterator[Translated]:
+            for block in batched(translations, ALIGNED_AT_ONCE):
+                found = aligner.align_translations(block)
+                for translation, alignment in zip(block, found, strict=True):
+                    file.write(f"{write_pharaoh(alignment.links)}\n".encode())
+                    yield Translated(translation, alignment)
+
+        yield align
 
 
 def read_chunks(paths: tuple[Path, ...]) -> Iterator[list[Line]]:

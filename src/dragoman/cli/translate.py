@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from dragoman.cli.alignment_file import open_alignments
 from dragoman.cli.bulk_translation import BulkOptions, bulk_output, translate_in_bulk
 from dragoman.cli.options import (
     FileToWrite,
@@ -170,15 +169,20 @@ def _translate_at_once(
     output: OutputOptions,
 ) -> int:
     """Translate text as it arrives, or a document to standard output; nothing is kept."""
+    from dragoman.bulk.document_file import DocumentFile
+    from dragoman.bulk.form import WRITERS
+    from dragoman.bulk.formats import choose_format
+    from dragoman.bulk.stream import (
+        open_alignments,
+        read_chunks,
+        translate_document,
+        translate_stream,
+    )
+
     with (
         open_output(output.output) as stream,
         open_alignments(model, output.alignments) as align,
     ):
-        from dragoman.bulk.document_file import DocumentFile
-        from dragoman.bulk.form import WRITERS
-        from dragoman.bulk.formats import choose_format
-        from dragoman.bulk.stream import read_chunks, translate_document, translate_stream
-
         settings = _configure(model, search)
         form, reader = _form(output, settings), translation.reader(model)
         text = choose_format(files, reader, form=form)
