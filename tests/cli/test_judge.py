@@ -34,6 +34,17 @@ def write_pairs(path: Path, pairs: list[tuple[str, str]]) -> Path:
     return path
 
 
+def test_a_model_whose_training_has_not_ended_says_so(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (model / "journal.jsonl").touch()
+    pairs = write_pairs(tmp_path / "pairs.tsv", [("a dog", "un cane")])
+
+    assert main(["judge", str(model), str(pairs)]) == 0
+
+    assert f"warning: {model}: its training has not ended" in capsys.readouterr().err
+
+
 def test_what_a_search_has_found_is_judged_as_the_search_did(
     model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

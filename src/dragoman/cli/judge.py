@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from dragoman.cli.options import Flag, OutputFileIfAny
 from dragoman.cli.text_output import check_outputs, open_output, warn
-from dragoman.device import Precision
-from dragoman.engines.protocol import EngineKind
+from dragoman.cli.translation_options import EngineOptions
 from dragoman.exit_codes import SOME_REJECTED
 
 if TYPE_CHECKING:
@@ -25,9 +24,7 @@ def judge(
     *,
     output: OutputFileIfAny = None,
     json: Flag = False,
-    engine: EngineKind = "auto",
-    device: str = "auto",
-    precision: Precision = "auto",
+    computation: EngineOptions = EngineOptions(),
 ) -> int:
     """Tell how sure a model is of given translations, and of each of their words.
 
@@ -72,27 +69,22 @@ def judge(
         Write to this file instead of standard output; it appears only when it is complete.
     json
         Write a JSON object for each pair.
-    engine
-        ctranslate2 needs the copy that `dragoman export` makes; auto uses it if there is one.
-    device
-        A device that PyTorch knows, such as cpu or cuda:1; auto uses a GPU if there is one.
-    precision
-        Precision of PyTorch's matrix products; auto is bf16 if the hardware has it, else fp32.
+    computation
+        What computes, and where.
     """
     from dragoman.corpora.config import CorpusConfig
     from dragoman.corpora.fingerprint import files_of
     from dragoman.corpora.parallel_text import read_pairs
     from dragoman.corpora.signs import Signs
-    from dragoman.model_directory import ModelDirectory
     from dragoman.translator import Translator
 
     corpus = CorpusConfig(path=pairs)
     if output is not None:
         check_outputs([output], model=model, read=[path for _, path in files_of(corpus)])
-    languages = ModelDirectory(model).description.languages
+    languages = computation.find(model).description.languages
     signs = Signs(corpus, languages)
     read, written = tee(signs.watch(read_pairs(corpus, languages=languages)))
-    translator = Translator(model, engine=engine, device=device, precision=precision)
+    translator = Translator(model, **vars(computation))
     judged = translator.judge_pairs((pair.source, pair.target) for pair in read)
     write = _as_json if json else _as_columns
     exit_code = 0
