@@ -28,7 +28,7 @@ JUDGED = ("--student", "tiny-6-1", "--set", VALIDATION)
             ["--monolingual", "a.txt", *JUDGED, "--nearest", "--n-best", "5"],
             "--nearest chooses by the other side of pairs",
         ),
-        (["pairs.tsv", "--student", "tiny-6-1", "--jobs", "0"], "at least one process"),
+        (["pairs.tsv", "--student", "tiny-6-1", "--jobs", "0"], '"0" for --jobs. Must be >= 1'),
         *(
             (
                 ["pairs.tsv", *JUDGED, "--n-best", count],

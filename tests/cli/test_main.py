@@ -46,6 +46,7 @@ def outcome(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, s
         ),
         (["translate", "m", "a.en", "-o", "b/"], 2, '"b/" names a folder; add the name of a file'),
         (["plot", "masks", "-o", "b.svg/"], 2, '"b.svg/" names a folder; add the name of a file'),
+        (["translate", "m", "a.en", "-o", "b", "--jobs", "0"], 2, '"0" for --jobs. Must be >= 1'),
         (["translate", "m", "--alignments", "b/"], 2, '"b/" names a folder'),
         (["evaluate", "m", "a.tsv", "--sentences", "b/"], 2, '"b/" names a folder'),
         (

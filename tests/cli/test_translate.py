@@ -405,7 +405,6 @@ def test_an_office_document_is_not_written_to_a_terminal(
     [
         (["in.txt", "--jobs", "2"], "--jobs, --cluster and --field work from files to a file"),
         ([os.devnull, "-o", "out", "--jobs", "2"], "standard input and pipes cannot be read again"),
-        (["in.txt", "-o", "out", "--jobs", "0"], "--jobs 0: it takes at least one process"),
         (["-o", "out", "in.txt", "--cluster", "in.txt"], "--cluster in.txt: an address is HOST:"),
         (["-o", "out", "--cluster", "in.txt"], "--cluster in.txt: an address is HOST:"),
         (["in.jsonl", "-o", "out"], "in.jsonl: it has records, not lines of text; name the field"),

@@ -70,8 +70,6 @@ def bulk_output(
 
 def _check(options: BulkOptions) -> None:
     """Refuse options that make no sense."""
-    if options.jobs is not None and options.jobs < 1:
-        raise UsageError(f"--jobs {options.jobs}: it takes at least one process")
     if (
         isinstance(options.cluster, str)
         and options.cluster != "auto"
@@ -110,12 +108,7 @@ def translate_in_bulk(job: "Job", options: BulkOptions) -> int:
 
 
 def distribute(options: BulkOptions) -> "Distribute":
-    """Choose who translates.
-
-    Raises:
-        UsageError: an option makes no sense.
-    """
-    _check(options)
+    """Choose who translates."""
     if options.cluster:
         from dragoman.bulk.ray_cluster import on_cluster
 

@@ -73,7 +73,7 @@ Flag = Annotated[bool, Parameter(negative=())]
 
 WholeNumber = Annotated[int, Parameter(converter=read_whole_number)]
 Count = Annotated[WholeNumber, Parameter(validator=validators.Number(gte=1))]
-Jobs = Annotated[WholeNumber | None, Parameter(name=["--jobs", "-j"])]
+Jobs = Annotated[Count | None, Parameter(name=["--jobs", "-j"])]
 Languages = Annotated[str, Parameter(validator=_check_languages)]
 Minutes = Annotated[float, Parameter(validator=validators.Number(gt=0, lte=MOST_MINUTES))]
 Files = Annotated[tuple[Path, ...], Parameter(negative=())]
