@@ -4,8 +4,7 @@ import contextlib
 import sys
 from dataclasses import asdict
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal
 
 from cyclopts import App, Parameter
 
@@ -25,11 +24,9 @@ from dragoman.durable import check_written, naming, open_whole
 from dragoman.exit_codes import FOUND
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from dragoman.corpora.config import CorpusConfig
     from dragoman.corpora.parallel_text import Pair
-    from dragoman.corpora.statistics import CorpusStatistics, Listed
+    from dragoman.corpora.statistics import CorpusStatistics
 
 app = App(name="corpus", help="Check parallel text, download it, or write out the embedded corpus.")
 
@@ -87,15 +84,25 @@ def check(
     from itertools import combinations
 
     from dragoman.corpora.config import CleaningConfig
+    from dragoman.corpora.fingerprint import files_of
     from dragoman.corpora.languages import parse_languages, warn_of_unknown
     from dragoman.corpora.statistics import measure, shared_sources
 
     pair = parse_languages(languages)
     warn_of_unknown(pair, partial(print, file=sys.stderr))
     corpora = _corpora(files or [], source, target)
-    with _listing(output, corpora) as listed:
+    if output is not None:
+        check_written([output], [path for corpus in corpora for _, path in files_of(corpus)])
+    with contextlib.nullcontext() if output is None else open_whole(output) as listing:
         measured = [
-            measure(corpus, languages=pair, config=CleaningConfig(), listed=listed(corpus))
+            measure(
+                corpus,
+                languages=pair,
+                config=CleaningConfig(),
+                listed=None
+                if listing is None
+                else partial(_list, listing, corpus.path or corpus.name),
+            )
             for corpus in corpora
         ]
     shared = [
@@ -223,25 +230,11 @@ def _corpora(files: list[str], source: str | None, target: str | None) -> "list[
     return corpora
 
 
-@contextlib.contextmanager
-def _listing(
-    output: Path | None, corpora: "list[CorpusConfig]"
-) -> "Iterator[Callable[[CorpusConfig], Listed | None]]":
-    """Open a TSV file for suspicious pairs, and yield what makes a writer for a corpus."""
-    if output is None:
-        yield lambda corpus: None
-        return
-    from dragoman.corpora.fingerprint import files_of
-
-    check_written([output], [path for corpus in corpora for _, path in files_of(corpus)])
-    with open_whole(output) as stream:
-
-        def write(corpus: str, pair: "Pair | None", reason: str) -> None:
-            cells = (pair.line, reason, *pair[:2]) if pair else ("", reason, "", "")
-            row = "\t".join(" ".join(str(cell).split()) for cell in (corpus, *cells))
-            stream.write(f"{row}\n".encode(errors="replace"))
-
-        yield lambda corpus: partial(write, corpus.path or corpus.name)
+def _list(listing: BinaryIO, corpus: str, pair: "Pair | None", reason: str) -> None:
+    """Write a row of TSV about a pair, or about a line that holds none."""
+    cells = (pair.line, reason, *pair[:2]) if pair else ("", reason, "", "")
+    row = "\t".join(" ".join(str(cell).split()) for cell in (corpus, *cells))
+    listing.write(f"{row}\n".encode(errors="replace"))
 
 
 def _print_json(measured: list["CorpusStatistics"], shared: list[tuple[str, str, int]]) -> None:
