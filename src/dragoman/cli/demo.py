@@ -2,7 +2,7 @@
 
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dragoman.cli.options import Output
 from dragoman.device import sleep_while_waiting
@@ -38,6 +38,7 @@ def demo(*, output: Output = Path("runs/demo")) -> int:
         The model directory to write.
     """
     sleep_while_waiting()
+    from dragoman.config import read_table
     from dragoman.corpora.text_file import as_setting
     from dragoman.pipeline.claim import RECIPE_FILE, check_free
     from dragoman.pipeline.run import train_model
@@ -46,7 +47,8 @@ def demo(*, output: Output = Path("runs/demo")) -> int:
 
     text = {split: output / "text" / f"{split}.tsv" for split in SIZES}
     corpora = {split: [{"path": as_setting(path)}] for split, path in text.items()}
-    recipe = recipe_from_table({**_settings(), "corpora": corpora})
+    settings = read_table(Path(__file__).with_suffix(".toml"))
+    recipe = recipe_from_table({**settings, "corpora": corpora})
     check_free(output)
     _write_text(text, has_begun=(output / RECIPE_FILE).exists())
     display = ConsoleDisplay()
@@ -55,13 +57,6 @@ def demo(*, output: Output = Path("runs/demo")) -> int:
     _show(output, text["test"])
     print(NEXT.format(directory=quote(str(output))))
     return 0
-
-
-def _settings() -> dict[str, Any]:
-    """Read the recipe that is shipped beside this file."""
-    from dragoman.config import read_table
-
-    return read_table(Path(__file__).with_suffix(".toml"))
 
 
 def _write_text(paths: dict["Split", Path], *, has_begun: bool) -> None:

@@ -173,7 +173,7 @@ def _score(
     """Score one system or compare two, for programs and for people."""
     from dragoman.evaluation import report
     from dragoman.evaluation.metrics import exact_match, score
-    from dragoman.evaluation.significance import compare
+    from dragoman.evaluation.significance import compare, few_sentences
 
     ours, *others = translations
     if not others:
@@ -181,7 +181,8 @@ def _score(
         exact = exact_match(ours, references, settings)
         table = {"scores": report.scores_to_table(scores), "exact_match": exact}
         return table, f"{report.scores_to_text(scores)}\nexact match {exact:.1f} %"
-    _warn_of_few(references)
+    if reservation := few_sentences(len(references)):
+        warn(f"{reservation}; compare on more")
     (theirs,) = others
     comparisons = compare(ours, theirs, references, settings)
     first, second = map(str, compared)
@@ -350,14 +351,6 @@ def _warn_of_unused_glossary(translator: "Translator", sources: list[str]) -> No
     all(map(use.look_at, sources))  # until it has seen enough
     for warning in use.warnings():
         warn(warning)
-
-
-def _warn_of_few(references: list[str]) -> None:
-    """Warn where a difference may be chance, whatever its p-value."""
-    from dragoman.evaluation.significance import few_sentences
-
-    if reservation := few_sentences(len(references)):
-        warn(f"{reservation}; compare on more")
 
 
 def _system(path: Path, sources: list[str], translation: TranslationOptions) -> System:
