@@ -51,7 +51,7 @@ def settings_are_options(names: Collection[str]) -> Iterator[None]:
     except ValueError as error:
         options = {name: NAMES.get(name, f"--{name.replace('_', '-')}") for name in names}
         said = re.sub(
-            rf"(?:\ba )?\b({'|'.join(options)})\b( ?= ?)?",
+            rf"(?:\ba )?\b({'|'.join(options)})\b(?:\[\d+\])?( ?= ?)?",
             lambda found: options[found[1]] + (" " if found[2] else ""),
             str(error),
         )
