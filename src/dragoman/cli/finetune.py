@@ -7,15 +7,13 @@ from dragoman.cli.options import Assignments, Flag, OutputIfAny
 from dragoman.device import sleep_while_waiting
 from dragoman.exit_codes import STOPPED
 
-EPOCHS = 5.0
-
 
 def finetune(
     model: Path,
     /,
     *pairs: str,
     output: OutputIfAny = None,
-    epochs: float = EPOCHS,
+    epochs: float = 5.0,
     keep: Flag = False,
     set_: Assignments = (),
 ) -> int:
