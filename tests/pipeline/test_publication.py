@@ -19,7 +19,7 @@ from dragoman.pipeline.validation import Validator
 from dragoman.recipe import Recipe
 from dragoman.training.averaging import Weights
 from dragoman.training.loop import Trainer
-from dragoman.training.objective import with_weights
+from dragoman.training.objective import for_validation
 from dragoman.training.progress import Progress
 from dragoman.training.validation import Validation
 
@@ -35,8 +35,7 @@ def stand_in(
     """Give only what publication asks of a trainer."""
 
     def validate_weights(weights: Weights) -> Validation:
-        with with_weights(objective, weights) as judged:
-            return validator(judged, True)
+        return validator(for_validation(objective, weights), True)
 
     def iterate() -> Iterator[tuple[str, Weights]]:
         yield from candidates

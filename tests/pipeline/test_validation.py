@@ -33,13 +33,12 @@ def build(recipe: Recipe, directory: Path) -> tuple[Validator, Objective]:
         padding_id=PAD_ID,
     )
     objective = Objective(Loss(transformer, label_smoothing=0.1), dtype=torch.float32)
-    return _validator(recipe, text), objective
+    return _validator(recipe, text), objective.eval()
 
 
 @torch.no_grad()
 def mean_cross_entropy(validator: Validator, transformer: Transformer) -> float:
     """Add up the surprise of each target token, a pair at a time and without padding."""
-    transformer.eval()
     surprise, tokens = 0.0, 0
     for pair in validator.pairs:
         source = [*validator.tokenizers.source.encode(pair.source), EOS_ID]
@@ -48,7 +47,6 @@ def mean_cross_entropy(validator: Validator, transformer: Transformer) -> float:
         for position, token in enumerate(target[1:]):
             surprise -= float(logits[position].double().log_softmax(dim=0)[token])
             tokens += 1
-    transformer.train()
     return surprise / tokens
 
 
@@ -66,7 +64,6 @@ def test_the_loss_is_the_mean_surprise_of_a_target_token(
 
     expected = mean_cross_entropy(validator, objective.transformer)
     assert dict(validation.metrics) == {"loss": pytest.approx(expected, rel=1e-5)}
-    assert objective.training
 
 
 def test_a_recipe_that_draws_is_validated_by_a_search(
@@ -118,7 +115,7 @@ def test_translations_are_those_that_the_published_model_makes(
     formats: dict[Literal["fp32", "bf16"], torch.dtype]
     formats, found = {"fp32": torch.float32, "bf16": torch.bfloat16}, {}
     for precision, dtype in formats.items():
-        found[precision] = validator._translate(Objective(objective.loss.eval(), dtype=dtype))
+        found[precision] = validator._translate(Objective(objective.loss, dtype=dtype))
         translator = Translator(
             run, engine="pytorch", device="cpu", precision=precision, search=search
         )

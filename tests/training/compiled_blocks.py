@@ -23,7 +23,7 @@ from dragoman.model.transformer import Transformer
 from dragoman.training import loop
 from dragoman.training.averaging import weights_of
 from dragoman.training.compilation import compile_blocks
-from dragoman.training.objective import Loss, Objective, with_weights
+from dragoman.training.objective import Loss, Objective, for_validation
 
 VOCAB, PAD = 13, 0
 
@@ -135,10 +135,8 @@ def main(positional_encoding: str, format_of_numbers: str) -> None:
     plain, compiled = (objective(positional_encoding, dtype) for _ in range(2))
     counter = Counter()
     compile_blocks(compiled.transformer, backend=counter)
-    with with_weights(compiled, weights_of(compiled.transformer)) as judged:
-        judged.eval()(*batch(4, 6))
+    for_validation(compiled, weights_of(compiled.transformer))(*batch(4, 6))
     graphs_of_validation = counter.graphs
-    compiled.train()
     losses = []
     for shape in ((4, 6), (5, 9), (3, 7)):
         pair = [one(*batch(*shape)) for one in (plain, compiled)]

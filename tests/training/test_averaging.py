@@ -5,7 +5,6 @@ from torch import nn
 
 from dragoman.training.averaging import (
     ExponentialMovingAverage,
-    borrowed_weights,
     mean_weights,
     weights_of,
 )
@@ -30,17 +29,6 @@ def test_the_moving_average_follows_its_formula() -> None:
 
     expected = 0.9 * first + 0.1 * 1.0
     torch.testing.assert_close(average.weights["weight"].item(), expected)
-
-
-def test_borrowed_weights_are_given_back() -> None:
-    model = nn.Linear(2, 2)
-    own = {name: tensor.clone() for name, tensor in weights_of(model).items()}
-    other = {name: torch.zeros_like(tensor) for name, tensor in own.items()}
-
-    with borrowed_weights(model, other):
-        assert all(not tensor.any() for tensor in weights_of(model).values())
-
-    assert all(torch.equal(tensor, own[name]) for name, tensor in weights_of(model).items())
 
 
 def test_a_shared_table_is_one_weight() -> None:

@@ -9,15 +9,21 @@ from torch import Tensor
 from dragoman.model.config import TransformerConfig
 from dragoman.model.transformer import Transformer
 from dragoman.training import loss as loss_module
+from dragoman.training.averaging import weights_of
 from dragoman.training.config import TrainingConfig
-from dragoman.training.objective import Objective, build_objective
+from dragoman.training.objective import Objective, build_objective, for_validation
 
 VOCAB, PAD = 40, 0
 Tied = Literal["all", "target", "none"]
 
 
 def objective(
-    dtype: torch.dtype, *, tied: Tied = "all", bias: bool = False, **settings: Any
+    dtype: torch.dtype,
+    *,
+    tied: Tied = "all",
+    bias: bool = False,
+    dropout: float = 0.0,
+    **settings: Any,
 ) -> Objective:
     torch.manual_seed(2)
     config = TransformerConfig(
@@ -26,7 +32,7 @@ def objective(
         num_heads=2,
         num_encoder_layers=2,
         num_decoder_layers=2,
-        dropout=0.0,
+        dropout=dropout,
         tied_embeddings=tied,
         projection_bias=bias,
     )
@@ -136,3 +142,19 @@ def test_labels_are_smoothed_in_training_only_as_much_as_the_settings_say(r_drop
     trained, validated = computing.train()(source, target), computing.eval()(source, target)
 
     torch.testing.assert_close([trained, validated], expected)
+
+
+@pytest.mark.parametrize("tied", ["all", "target", "none"])
+def test_what_is_validated_is_a_copy_without_dropout(tied: Tied) -> None:
+    trained = objective(torch.bfloat16, tied=tied, dropout=0.5, r_drop=1.0).train()
+    own = {name: weight.clone() for name, weight in weights_of(trained.transformer).items()}
+    other = {name: torch.randn_like(weight) for name, weight in own.items()}
+
+    judged = for_validation(trained, other)
+
+    assert torch.equal(judged(*sentences()), judged(*sentences()))
+    found = weights_of(judged.transformer)
+    assert (found.keys(), judged.dtype) == (other.keys(), torch.bfloat16)
+    assert all(torch.equal(found[name], weight) for name, weight in other.items())
+    assert all(torch.equal(w, own[name]) for name, w in weights_of(trained.transformer).items())
+    assert trained.training

@@ -52,7 +52,6 @@ class Validator:
         """Compute the mean cross-entropy of a target token, in nats, without label smoothing."""
         device = next(objective.parameters()).device
         loss, tokens = 0.0, 0
-        objective.eval()
         for update in self.batches.updates(Position(0, 0)):
             for batch in update.micro_batches:
                 on_device = MicroBatch.on(device, batch)
@@ -60,7 +59,6 @@ class Validator:
             tokens += update.num_target_tokens
             if update.ends_epoch:
                 break
-        objective.train()
         return loss / tokens
 
     def _translate(self, objective: Objective) -> list[str]:

@@ -1,7 +1,6 @@
 """Averages of weights: over time during training, and over checkpoints at its end."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
@@ -14,17 +13,6 @@ Weights = dict[str, Tensor]
 def weights_of(model: nn.Module) -> Weights:
     """Return the parameters by name, each shared one once; they are not copies."""
     return {name: parameter.detach() for name, parameter in model.named_parameters()}
-
-
-@contextmanager
-def borrowed_weights(model: nn.Module, weights: Weights) -> Iterator[None]:
-    """Give a model other weights temporarily."""
-    own = {name: tensor.clone() for name, tensor in weights_of(model).items()}
-    copy_weights(weights, model)
-    try:
-        yield
-    finally:
-        copy_weights(own, model)
 
 
 def copy_weights(weights: Weights, model: nn.Module) -> None:

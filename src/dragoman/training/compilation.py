@@ -9,7 +9,6 @@ stay as they are.
 import os
 import shutil
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from typing import Any
 
 import torch
@@ -84,8 +83,3 @@ def compile_blocks(
 def _is_known(options: dict[str, bool]) -> bool:
     """Tell whether this PyTorch has such options; it refuses others."""
     return set(options) <= set(torch._inductor.list_options())
-
-
-def not_compiled() -> AbstractContextManager[None]:
-    """Call compiled blocks uncompiled: a search would compile them for each of its shapes."""
-    return torch.compiler.set_stance("force_eager")

@@ -34,14 +34,14 @@ from dragoman.training.distributed import (
     world_size,
 )
 from dragoman.training.journal import JOURNAL, Journal, NoJournal
-from dragoman.training.objective import Objective, build_objective, with_weights
+from dragoman.training.objective import Objective, build_objective, for_validation
 from dragoman.training.optimizer import build_optimizers
 from dragoman.training.parallelism import gathered, spread
 from dragoman.training.progress import Outcome, Progress
 from dragoman.training.recording import Recorder
 from dragoman.training.schedule import learning_rate
 from dragoman.training.step import AddGradients, MicroBatch, add_gradients, rehearse, update
-from dragoman.training.stopping import StoppedError, left_when_stopped, stop_on_signals
+from dragoman.training.stopping import StoppedError, raise_when_stopped, stop_on_signals
 from dragoman.training.under_way import Begun, UpdatesUnderWay, updates_ahead
 from dragoman.training.validation import Validation
 
@@ -281,7 +281,11 @@ class Trainer:
         validation: Validation | None = Validation({})
         if rank() == 0:
             try:
-                validation = self._validate_unless_stopped(_weights_to_validate(state), stop)
+                validation = self.validate_weights(
+                    _weights_to_validate(state), search=self._is_time_to_search(), stop=stop
+                )
+            except StoppedError:
+                validation = None
             except Exception:  # the updates since the last checkpoint are not lost with it
                 self._write_checkpoint(state, "stop")
                 raise
@@ -309,27 +313,18 @@ class Trainer:
             self.publish(_weights_to_validate(state), progress)
         self.display.validation(progress.update, validation, best=best)
 
-    def _validate_unless_stopped(self, weights: Weights, stop: Sequence[int]) -> Validation | None:
-        """Validate; None if a signal came before the end."""
-        try:
-            with (
-                with_weights(self.objective, weights) as objective,
-                # A search looks up each token, and a loss all of a batch.
-                left_when_stopped(objective.transformer.target_embeddings, stop),
-            ):
-                return self.validate(objective, self._is_time_to_search())
-        except StoppedError:
-            return None
-        finally:
-            self.objective.train()
+    def validate_weights(
+        self, weights: Weights, *, search: bool = True, stop: Sequence[int] = ()
+    ) -> Validation:
+        """Validate whole weights, by their translations too if asked to; one process does it.
 
-    def validate_weights(self, weights: Weights) -> Validation:
-        """Validate whole weights other than those being trained, by their translations too.
-
-        One process does it.
+        Raises:
+            StoppedError: a signal came before the end.
         """
-        with with_weights(self.objective, weights) as objective:
-            return self.validate(objective, True)
+        objective = for_validation(self.objective, weights)
+        # A search looks up each token, and a loss all of a batch.
+        raise_when_stopped(objective.transformer.target_embeddings, stop)
+        return self.validate(objective, search)
 
     def _state(self) -> State:
         """Collect all tensors of a checkpoint on the first process; the others take part."""

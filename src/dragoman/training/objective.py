@@ -1,8 +1,5 @@
 """What training minimises."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
@@ -10,9 +7,8 @@ from torch.func import functional_call
 
 from dragoman.kernels import HAS_TRITON
 from dragoman.model.transformer import Transformer
-from dragoman.training.averaging import Weights, borrowed_weights, copy_weights
+from dragoman.training.averaging import Weights, copy_weights
 from dragoman.training.casting import cast
-from dragoman.training.compilation import not_compiled
 from dragoman.training.config import TrainingConfig
 from dragoman.training.loss import LossAndGradient, loss_and_gradient, projected_cross_entropy
 from dragoman.training.parallelism import NORMS, is_sharded
@@ -152,26 +148,19 @@ def _of_chunk(transformer: Transformer, config: TrainingConfig) -> LossAndGradie
     return loss_and_gradient
 
 
-@contextmanager
-def with_weights(objective: Objective, weights: Weights) -> Iterator[Objective]:
-    """Give an objective other weights temporarily.
+def for_validation(objective: Objective, weights: Weights) -> Objective:
+    """Build a whole, uncompiled copy of an objective, without dropout, that has other weights.
 
-    Where processes hold parts of it, a whole copy gets the weights, so that one process can compute
-    while the others wait.
+    What is trained stays as it is, and one process can compute while the others wait. A search
+    would compile blocks for each of its shapes.
     """
-    if not is_sharded(objective):
-        with borrowed_weights(objective.transformer, weights), not_compiled():
-            yield objective
-        return
-    device = next(objective.parameters()).device
     trained = objective.transformer
-    copy = Transformer(
-        trained.config,
-        source_vocab_size=trained.source_embeddings.table.num_embeddings,
-        target_vocab_size=trained.target_embeddings.table.num_embeddings,
-        padding_id=trained.padding_id,
-    ).to(device)
+    with next(objective.parameters()).device:
+        copy = Transformer(
+            trained.config,
+            source_vocab_size=trained.source_embeddings.table.num_embeddings,
+            target_vocab_size=trained.target_embeddings.table.num_embeddings,
+            padding_id=trained.padding_id,
+        )
     copy_weights(weights, copy)
-    yield Objective(
-        Loss(copy, label_smoothing=objective.loss.label_smoothing), dtype=objective.dtype
-    )
+    return Objective(Loss(copy, label_smoothing=0.0), dtype=objective.dtype).eval()

@@ -30,30 +30,18 @@ class StoppedError(Exception):
     """A signal came during work that can be started again."""
 
 
-@contextmanager
-def left_when_stopped(module: nn.Module, received: Sequence[int]) -> Iterator[None]:
-    """Leave a block when a module is about to compute and a signal has come.
+def raise_when_stopped(module: nn.Module, received: Sequence[int]) -> None:
+    """Have a module raise `StoppedError` when it is about to compute and a signal has come.
 
-    What runs in the block need not know about signals. It is left between two computations and
+    Whatever calls it often need not know about signals. It is left between two computations and
     never within one, as it would be by an exception that the signal itself raises.
-
-    Args:
-        module: Used often in the block, at least once for each batch.
-        received: The signals that have come.
-
-    Raises:
-        StoppedError: one has come.
     """
 
     def look(module: nn.Module, arguments: Any) -> None:
         if received:
             raise StoppedError
 
-    hook = module.register_forward_pre_hook(look)
-    try:
-        yield
-    finally:
-        hook.remove()
+    module.register_forward_pre_hook(look)
 
 
 @contextmanager
