@@ -165,7 +165,7 @@ def test_several_processes_take_a_plan_that_was_made_before(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     alone = planned(given, tmp_path / "run")
-    monkeypatch.setenv("WORLD_SIZE", "2")
+    monkeypatch.setattr("dragoman.planning.planned_run.world_size", lambda: 2)
 
     with only_one(tmp_path / "run"):  # as one of them may have just locked it
         assert planned(given, tmp_path / "run") == alone
@@ -244,7 +244,7 @@ def test_nothing_is_planned_where_it_could_not_be_trained(
         planned(given, tmp_path / "taken")
     with pytest.raises(RunError, match=r"plan\.json: not a plan that training wrote"):
         planned(given, tmp_path / "damaged")
-    monkeypatch.setenv("WORLD_SIZE", "2")
+    monkeypatch.setattr("dragoman.planning.planned_run.world_size", lambda: 2)
     with pytest.raises(UsageError, match="several processes cannot plan them"):
         planned(given, tmp_path / "run")
     assert rehearsals == []

@@ -19,6 +19,8 @@ from dragoman.training.distributed import (
     _new_store,
     device_of_process,
     process_group,
+    rank,
+    world_size,
 )
 
 
@@ -30,6 +32,7 @@ def open_store() -> TCPStore:
 def offered(monkeypatch: pytest.MonkeyPatch) -> TCPStore:
     """Offer a store as torchrun does, which outlives the processes that it starts."""
     store = open_store()
+    monkeypatch.setenv("TORCHELASTIC_RUN_ID", "none")
     monkeypatch.setenv("MASTER_ADDR", "127.0.0.1")
     monkeypatch.setenv("MASTER_PORT", str(store.port))
     return store
@@ -91,6 +94,16 @@ def test_a_first_process_that_does_not_come_is_told_of(monkeypatch: pytest.Monke
 )
 def test_only_what_is_about_another_process_is_told_so(said: str, is_of_connection: bool) -> None:
     assert _is_of_connection(RuntimeError(said)) == is_of_connection
+
+
+def test_only_processes_of_torchrun_are_several(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cluster may set the variables for a process that trains alone."""
+    monkeypatch.setenv("RANK", "1")
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    assert (rank(), world_size()) == (0, 1)
+
+    monkeypatch.setenv("TORCHELASTIC_RUN_ID", "none")
+    assert (rank(), world_size()) == (1, 2)
 
 
 @pytest.fixture

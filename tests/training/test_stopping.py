@@ -27,6 +27,7 @@ def test_under_torchrun_no_second_interrupt_is_offered(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TORCHELASTIC_RUN_ID", "none")
+    monkeypatch.setenv("RANK", "0")
 
     with stop_on_signals():
         os.kill(os.getpid(), signal.SIGINT)

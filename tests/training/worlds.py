@@ -80,11 +80,13 @@ def fork(run: dict[str, Any], root: Path, place: int, meeting: Path) -> int:
     status = 1
     try:
         if run["processes"] > 1:
+            ranks = {"RANK": str(place), "WORLD_SIZE": str(run["processes"])}
+            os.environ.update(ranks, TORCHELASTIC_RUN_ID="none")
             dist.init_process_group(
                 "gloo",
                 init_method=f"file://{meeting}",
-                rank=place,
-                world_size=run["processes"],
+                rank=rank(),
+                world_size=world_size(),
                 timeout=timedelta(minutes=10),
             )
         train(run, root)

@@ -48,12 +48,12 @@ def train(
     from dragoman.planning.planned_run import plan_run, sizes_of
     from dragoman.recipe import read_recipe
     from dragoman.training.display import ConsoleDisplay
-    from dragoman.training.distributed import is_first
+    from dragoman.training.distributed import rank
 
     directory = output or Path("runs") / recipe.stem
     display = ConsoleDisplay()
     settings, written, given = read_recipe(recipe, set_)
-    if is_first():
+    if rank() == 0:
         warn_of_unknown(settings.languages, display.message)
     if not (sizes := sizes_of(given)):
         end_by_exit()
@@ -63,7 +63,7 @@ def train(
             f"--minutes {minutes:g}: {recipe if sizes_of(written) else '--set'} has sizes of "
             f"its own ({', '.join(sizes)}); leave one or the other out"
         )
-    elif ("model" not in given or not sizes_of(written)) and is_first():
+    elif ("model" not in given or not sizes_of(written)) and rank() == 0:
         display.message(
             f"nothing is planned, because these are given: {', '.join(sizes)}; settings left out "
             "have their defaults, which may suit neither text nor machine"

@@ -30,7 +30,7 @@ from dragoman.pipeline.run import train_model
 from dragoman.recipe import Recipe
 from dragoman.training.compilation import require_compiler
 from dragoman.training.display import Display
-from dragoman.training.distributed import device_of_process, is_one_of_several
+from dragoman.training.distributed import device_of_process, world_size
 
 FOLDER = "distillation"
 """Inside the directory of the student's run."""
@@ -141,7 +141,7 @@ def distil(
         UsageError: several processes are to translate.
         DragomanError: the model, the text or the directory cannot be used.
     """
-    if is_one_of_several():  # they would get in each other's way
+    if world_size() > 1:  # they would get in each other's way
         run, file = (quote(str(order.directory / name)) for name in ("", RECIPE_FILE))
         raise UsageError(
             "a distillation translates in one process; when its training begins, stop it, and go "

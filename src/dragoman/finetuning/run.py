@@ -30,7 +30,7 @@ from dragoman.pipeline.publication import unique_names
 from dragoman.pipeline.run import train_model
 from dragoman.recipe import Recipe, recipe_from_table
 from dragoman.training.display import Display
-from dragoman.training.distributed import is_first
+from dragoman.training.distributed import rank
 from dragoman.translator import Translator
 
 ORDER_FILE = "finetuning.json"
@@ -54,14 +54,14 @@ def fine_tune(order: FineTuning, display: Display) -> int | None:
         )
     recipe = _begun(order)
     if recipe is None:
-        recipe = _plan(order, display.message if is_first() else lambda line: None)
-        if is_first():
+        recipe = _plan(order, display.message if rank() == 0 else lambda line: None)
+        if rank() == 0:
             make_directory(order.directory)
             with only_one(order.directory):  # another's order stays as it is
                 path = order.directory / ORDER_FILE
                 write_atomically(path, json.dumps(order.to_table(), indent=1) + "\n")
     stopped_by = train_model(recipe, order.directory, display)
-    if stopped_by is None and is_first():
+    if stopped_by is None and rank() == 0:
         _compare(order, recipe, display)
     return stopped_by
 

@@ -23,7 +23,7 @@ from dragoman.pipeline.claim import (
 )
 from dragoman.planning.plan import Plan, make_plan, overlay
 from dragoman.recipe import Recipe, recipe_from_table
-from dragoman.training.distributed import is_first, is_one_of_several
+from dragoman.training.distributed import rank, world_size
 
 SIZES = ("tokenizer", "cleaning", "batching", "model", "training")
 """Sections of a recipe that a plan decides, or measures the text with."""
@@ -83,7 +83,7 @@ def plan_run(given: dict[str, Any], directory: Path, minutes: float | None, say:
             return recipe_from_table(overlay(chosen, given))
     else:
         kept = _plan(given, directory, minutes, say)
-    if is_first():
+    if rank() == 0:
         for line in (*kept.plan.reasons, kept.plan.prediction):
             say(line)
     return recipe_from_table(overlay(kept.plan.chosen, given))
@@ -99,7 +99,7 @@ def _plan(given: dict[str, Any], directory: Path, minutes: float | None, say: Sa
         return kept if minutes in (None, kept.for_minutes) else None
 
     text = fingerprint_files(from_table(CorporaConfig, given["corpora"]))
-    if is_one_of_several():  # they would get in each other's way
+    if world_size() > 1:  # they would get in each other's way
         if kept := planned_before():
             return kept
         raise UsageError(

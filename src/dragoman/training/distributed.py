@@ -29,28 +29,13 @@ class ProcessLostError(DragomanError):
 
 
 def rank() -> int:
-    """Return the number of this process among those that train together, from 0."""
-    return dist.get_rank() if dist.is_initialized() else 0
-
-
-def is_first() -> bool:
-    """Tell whether this process is alone or the first, even before it has joined the others."""
-    return os.environ.get("RANK", "0") == "0"
-
-
-def is_one_of_several() -> bool:
-    """Tell whether `torchrun` has started others besides this process, even before they meet."""
-    return int(os.environ.get("WORLD_SIZE", "1")) > 1
+    """Return the number of this process among those that `torchrun` has started, from 0."""
+    return int(os.environ["RANK"]) if dist.is_torchelastic_launched() else 0
 
 
 def world_size() -> int:
-    """Count the processes that train together."""
-    return dist.get_world_size() if dist.is_initialized() else 1
-
-
-def local_rank() -> int:
-    """Return the number of this process on its machine, which is the number of its GPU."""
-    return int(os.environ.get("LOCAL_RANK", "0"))
+    """Count the processes that `torchrun` has started, even before they meet."""
+    return int(os.environ["WORLD_SIZE"]) if dist.is_torchelastic_launched() else 1
 
 
 def device_of_process(name: str) -> torch.device:
@@ -65,12 +50,13 @@ def device_of_process(name: str) -> torch.device:
             "auto or cuda, which give each a GPU of its own"
         )
     if name in ("auto", "cuda") and torch.cuda.is_available():
-        if (count := torch.cuda.device_count()) <= local_rank():
+        number = int(os.environ.get("LOCAL_RANK", "0"))
+        if (count := torch.cuda.device_count()) <= number:
             raise DragomanError(
-                f"process {local_rank()} of this machine has no GPU of its own: the number of GPUs "
+                f"process {number} of this machine has no GPU of its own: the number of GPUs "
                 f'is {count}; start torchrun with "--nproc-per-node {count}"'
             )
-        name = f"cuda:{local_rank()}"
+        name = f"cuda:{number}"
     return choose_device(name)
 
 
@@ -84,7 +70,7 @@ def process_group(device: torch.device) -> Iterator[None]:
     Raises:
         ProcessLostError: another process has ended, cannot be reached, or has not arrived.
     """
-    if "TORCHELASTIC_RUN_ID" not in os.environ:
+    if not dist.is_torchelastic_launched():
         yield
         return
     try:
@@ -110,9 +96,8 @@ def _join(device: torch.device) -> None:
     # With GPUs too, what processes ask each other on the host goes from host to host.
     backend = "cpu:gloo,cuda:nccl" if device.type == "cuda" else "gloo"
     if os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True":
-        number, count = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
         dist.init_process_group(
-            backend, timeout=LONGEST_WAIT, store=_new_store(), rank=number, world_size=count
+            backend, timeout=LONGEST_WAIT, store=_new_store(), rank=rank(), world_size=world_size()
         )
     else:
         dist.init_process_group(backend, timeout=LONGEST_WAIT)
@@ -147,7 +132,7 @@ def _new_store() -> TCPStore:
     host = os.environ["MASTER_ADDR"]
     longest = timedelta(seconds=LONGEST_MEETING)
     offered = TCPStore(host, int(os.environ["MASTER_PORT"]), is_master=False, timeout=longest)
-    if is_first():
+    if rank() == 0:
         store = TCPStore(host, 0, is_master=True, wait_for_workers=False)
         offered.set(PORT_KEY, str(store.port))
         return store

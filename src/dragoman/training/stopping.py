@@ -9,6 +9,7 @@ from threading import Thread
 from typing import Any
 
 from torch import nn
+from torch.distributed import is_torchelastic_launched
 
 from dragoman.exit_codes import INTERRUPTED
 from dragoman.training.distributed import rank
@@ -95,7 +96,7 @@ def _answer(signals: int) -> None:
     numbers = iter(partial(os.read, signals, 1), NO_SIGNAL)
     interrupts = (number for number in numbers if number[0] == signal.SIGINT)
     if next(interrupts, None) and rank() == 0:
-        _say(STOPPING + (b"" if "TORCHELASTIC_RUN_ID" in os.environ else ONCE_MORE) + b"\n")
+        _say(STOPPING + (b"" if is_torchelastic_launched() else ONCE_MORE) + b"\n")
     if next(interrupts, None):
         if os.isatty(STANDARD_ERROR):
             _say(SHOW_CURSOR)
