@@ -89,15 +89,15 @@ def test_a_signal_stops_and_the_next_call_goes_on_bit_for_bit(
     make_trainer: Any, stop: int, number: int
 ) -> None:
     straight = make_trainer("straight")
-    assert straight.run().finished
+    assert straight.run() is None
 
-    stopped = make_trainer("stopped", display=StopAfter(stop, number)).run()
-    assert stopped.stopped_by == number
+    stopped = make_trainer("stopped", display=StopAfter(stop, number))
+    assert stopped.run() == number
     assert stopped.progress.update == stop
     resumed = make_trainer("stopped")
     assert resumed.resume() == []
     assert resumed.progress.update == stop
-    assert resumed.run().finished
+    assert resumed.run() is None
 
     assert_same(resumed, straight)
 
@@ -124,13 +124,11 @@ def test_an_interrupt_is_answered_at_once_and_one_during_the_last_validation_sto
             if update == 12:
                 os.kill(os.getpid(), signal.SIGINT)
 
-    outcome = make_trainer("run", display=Interrupting()).run()
-
-    assert outcome.stopped_by == signal.SIGINT
+    assert make_trainer("run", display=Interrupting()).run() == signal.SIGINT
     assert "stopping and saving; Ctrl-C once more" in capfd.readouterr().err
     resumed = make_trainer("run")
     resumed.resume()
-    assert resumed.run().finished
+    assert resumed.run() is None
 
 
 def test_the_best_model_is_published_though_its_run_ended_right_before(make_trainer: Any) -> None:
@@ -267,13 +265,13 @@ def test_a_signal_ends_a_validation_which_begins_again(
         return validate(objective, search)
 
     stopped.validate = validate_in_batches
-    outcome = stopped.run()
+    stopped_by = stopped.run()
     resumed = make_trainer("stopped")
     resumed.resume()
     before = read_journal(tmp_path / "stopped" / "journal.jsonl")
     resumed.run()
 
-    assert outcome.stopped_by == signal.SIGTERM
+    assert stopped_by == signal.SIGTERM
     assert judged == [4] * 4 + [8] * after
     assert [e["update"] for e in before if e["event"] == "validation"] == [4]
     assert_same(resumed, straight)
@@ -304,11 +302,9 @@ def test_an_update_keeps_no_memory(make_trainer: Any) -> None:
 def test_what_nohup_ignores_stays_ignored(make_trainer: Any) -> None:
     handler = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        outcome = make_trainer("run", display=StopAfter(3, signal.SIGHUP)).run()
+        assert make_trainer("run", display=StopAfter(3, signal.SIGHUP)).run() is None
     finally:
         signal.signal(signal.SIGHUP, handler)
-
-    assert outcome.finished
 
 
 def test_a_lost_checkpoint_costs_updates_not_correctness(make_trainer: Any, tmp_path: Path) -> None:
@@ -429,10 +425,10 @@ def test_a_signal_between_two_micro_batches_waits_for_the_update(make_trainer: A
                 os.kill(os.getpid(), signal.SIGTERM)
 
     stopped.objective.register_forward_pre_hook(stop_at_the_second)
-    outcome = stopped.run()
+    stopped_by = stopped.run()
 
     assert len(begun) >= 2
-    assert outcome.stopped_by == signal.SIGTERM
+    assert stopped_by == signal.SIGTERM
     resumed = make_trainer("stopped", precision="bf16")
     resumed.resume()
     assert resumed.progress.update == 5
@@ -472,7 +468,9 @@ def test_the_weights_that_a_run_begins_with_are_not_averaged_though_a_stop_saves
 
     with monkeypatch.context() as patched:
         patched.setattr(Journal, "write", write_and_stop)
-        assert make_trainer("run", **settings).run().progress.update == 0
+        begun = make_trainer("run", **settings)
+        begun.run()
+        assert begun.progress.update == 0
     resumed = make_trainer("run", **settings)
     resumed.resume()
     assert resumed.checkpoints.updates() == [0]
@@ -484,7 +482,8 @@ def test_the_weights_that_a_run_begins_with_are_not_averaged_though_a_stop_saves
 def test_the_last_update_is_searched_wherever_it_falls(make_trainer: Any) -> None:
     trainer = make_trainer("run", updates=10, metric="BLEU")
 
-    assert trainer.run().progress.update == 10
+    trainer.run()
+    assert trainer.progress.update == 10
 
 
 @pytest.mark.parametrize("settings", [{"precision": "bf16"}, {"optimizer": "muon"}])
@@ -632,12 +631,10 @@ def test_no_improvement_ends_training_early(
     told: list[str] = []
     monkeypatch.setattr(Display, "message", lambda self, text: told.append(text))
 
-    outcome = trainer.run()
-
-    assert outcome.finished
-    assert f"done after update {outcome.progress.update} of 400: 2 validations" in told[-1]
-    assert outcome.progress.update < 400
-    assert outcome.progress.update == outcome.progress.best_update + 8
+    assert trainer.run() is None
+    assert f"done after update {trainer.progress.update} of 400: 2 validations" in told[-1]
+    assert trainer.progress.update < 400
+    assert trainer.progress.update == trainer.progress.best_update + 8
 
 
 def test_a_loss_that_is_not_a_number_is_never_the_best(make_trainer: Any) -> None:

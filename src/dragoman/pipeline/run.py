@@ -91,13 +91,13 @@ def train_model(recipe: Recipe, directory: Path, display: Display) -> int | None
             display.message(f"warning: {complaint}")
         _announce(recipe, trainer, text, display)
         with display:
-            outcome = trainer.run()
-        if not outcome.finished:
+            stopped_by = trainer.run()
+        if stopped_by is not None:
             display.message(
-                f"stopped after update {outcome.progress.update} and saved; "
+                f"stopped after update {trainer.progress.update} and saved; "
                 "run the same command again to go on"
             )
-            return outcome.stopped_by
+            return stopped_by
         if rank() == 0:
             publisher.finish(trainer, display)
             (directory / FINISHED_FILE).touch()

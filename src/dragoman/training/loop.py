@@ -37,7 +37,7 @@ from dragoman.training.journal import JOURNAL, Journal, NoJournal
 from dragoman.training.objective import Objective, build_objective, for_validation
 from dragoman.training.optimizer import build_optimizers
 from dragoman.training.parallelism import gathered, spread
-from dragoman.training.progress import Outcome, Progress
+from dragoman.training.progress import Progress
 from dragoman.training.recording import Recorder
 from dragoman.training.schedule import learning_rate
 from dragoman.training.step import AddGradients, MicroBatch, add_gradients, rehearse, update
@@ -158,8 +158,11 @@ class Trainer:
         groups = {"weights": weights, "optimizer": self.optimizers.shapes()}
         return {**groups, "average": weights} if self.average else groups
 
-    def run(self) -> Outcome:
+    def run(self) -> int | None:
         """Train until the configuration says stop or a signal does; save in both cases.
+
+        Returns:
+            The signal that stopped it; None when it came to its end.
 
         Raises:
             TrainingError: a loss or gradient is not finite; the message names the batch.
@@ -176,7 +179,7 @@ class Trainer:
                     self._tell()
                     self._save(self._state(), "stop")
                     # A process that has no signal of its own follows one that has.
-                    return Outcome(self.progress, stop[0] if stop else signal.SIGTERM)
+                    return stop[0] if stop else signal.SIGTERM
                 if self._is_time_to_validate():
                     self._validate(stop)
                 elif self._is_finished():
@@ -185,7 +188,7 @@ class Trainer:
                 else:
                     self._one_update(next(updates))
             self.journal.write("finish", update=self.progress.update)
-        return Outcome(self.progress)
+        return None
 
     def candidates(self) -> Iterator[tuple[str, Weights]]:
         """Yield what could become the model: the best checkpoint, and the mean of the last ones.

@@ -26,17 +26,3 @@ class Progress:
     def from_values(cls, values: dict[str, Any]) -> "Progress":
         """Read what `asdict` wrote."""
         return cls(**{**values, "position": Position(**values["position"])})
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """How a call of `run` ended."""
-
-    progress: Progress
-    stopped_by: int | None = None
-    """The signal that ended it early, if one did."""
-
-    @property
-    def finished(self) -> bool:
-        """Whether it came to its end."""
-        return self.stopped_by is None
