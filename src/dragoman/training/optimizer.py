@@ -62,10 +62,10 @@ class Optimizers:
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Return the names of what `tensors` gives after the first step, with their shapes."""
         return {
-            f"{place}.{index}.{name}": shape
+            f"{place}.{index}.{name}": () if name == "step" else tuple(parameter.shape)
             for place, member in enumerate(self.members)
             for index, parameter in enumerate(_parameters(member))
-            for name, shape in _state_shapes(member, parameter).items()
+            for name in REMEMBERED[type(member)]
         }
 
     def load(self, tensors: dict[str, Tensor]) -> None:
@@ -91,17 +91,6 @@ def _parameters(member: Optimizer) -> list[Tensor]:
     return [parameter for group in member.param_groups for parameter in group["params"]]
 
 
-def _state_shapes(member: Optimizer, parameter: Tensor) -> dict[str, tuple[int, ...]]:
-    """Return the shapes of what an optimizer remembers for a parameter."""
-    shape = tuple(parameter.shape)
-    if isinstance(member, Muon):
-        return {"momentum": shape}
-    if isinstance(member, AdamW):
-        return {"step": (), "exp_avg": shape, "exp_avg_sq": shape}
-    # Said before the first update: with wrong shapes, no checkpoint would be gone on from.
-    raise TypeError(f"add what {type(member).__name__} remembers to _state_shapes")
-
-
 def build_optimizers(
     model: Transformer, config: TrainingConfig, *, keep_gradients: bool = False
 ) -> Optimizers:
@@ -117,12 +106,11 @@ def build_optimizers(
         hidden = [parameter for parameter in inside if parameter.dim() == 2]  # noqa: PLR2004
     owned = {id(parameter) for parameter in hidden}
     others = [parameter for parameter in model.parameters() if id(parameter) not in owned]
-    adamw = _build_adamw(others, config)
-    if not hidden:
-        return Optimizers(adamw, keep_gradients=keep_gradients)
-    dtype = choose_precision(config.precision, hidden[0].device)
-    muon = Muon(hidden, weight_decay=config.weight_decay, dtype=dtype)
-    return Optimizers(adamw, muon, keep_gradients=keep_gradients)
+    members: list[Optimizer] = [_build_adamw(others, config)]
+    if hidden:
+        dtype = choose_precision(config.precision, hidden[0].device)
+        members.append(Muon(hidden, weight_decay=config.weight_decay, dtype=dtype))
+    return Optimizers(*members, keep_gradients=keep_gradients)
 
 
 def _build_adamw(parameters: Sequence[Tensor], config: TrainingConfig) -> AdamW:
@@ -207,6 +195,14 @@ def _gradient(matrix: Tensor) -> Tensor:
     """Return the gradient of a matrix, which all have that take part in the loss."""
     assert matrix.grad is not None
     return matrix.grad
+
+
+REMEMBERED: dict[type[Optimizer], Sequence[str]] = {
+    AdamW: ("step", "exp_avg", "exp_avg_sq"),
+    Muon: ("momentum",),
+}
+"""What each optimizer remembers for a parameter: all but the number of steps is shaped like it. One
+that is not listed fails before the first update: no checkpoint of it would be gone on from."""
 
 
 def orthogonalise(
