@@ -762,12 +762,12 @@ def test_a_damaged_checkpoint_is_no_candidate_and_another_takes_its_place(
 
 
 def test_an_update_ahead_changes_neither_the_weights_nor_what_is_told(
-    make_trainer: Any, tmp_path: Path
+    make_trainer: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     straight, ahead = make_trainer("straight"), make_trainer("ahead")
-    ahead.under_way.ahead = 1  # as on a GPU
 
     straight.run()
+    monkeypatch.setattr("dragoman.training.loop.updates_ahead", lambda device: 1)  # as on a GPU
     ahead.run()
 
     assert_same(ahead, straight)
@@ -781,9 +781,11 @@ def test_an_update_ahead_changes_neither_the_weights_nor_what_is_told(
     assert told_ahead == told
 
 
-def test_a_stop_waits_for_the_update_ahead(make_trainer: Any, tmp_path: Path) -> None:
+def test_a_stop_waits_for_the_update_ahead(
+    make_trainer: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     trainer = make_trainer("run", display=StopAfter(5))
-    trainer.under_way.ahead = 1
+    monkeypatch.setattr("dragoman.training.loop.updates_ahead", lambda device: 1)
 
     trainer.run()
 
@@ -795,10 +797,10 @@ def test_a_stop_waits_for_the_update_ahead(make_trainer: Any, tmp_path: Path) ->
 
 
 def test_a_broken_update_ahead_is_found_before_it_is_saved(
-    make_trainer: Any, tmp_path: Path
+    make_trainer: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trainer = make_trainer("run")
-    trainer.under_way.ahead = 1
+    monkeypatch.setattr("dragoman.training.loop.updates_ahead", lambda device: 1)
 
     class Break(Display):
         def progress(self, update: int, total: int, loss: float, tokens_per_second: float) -> None:

@@ -95,7 +95,7 @@ class Trainer:
         self.average = (
             ExponentialMovingAverage(transformer, config.ema_decay) if config.ema_decay else None
         )
-        self.under_way = UpdatesUnderWay(ahead=updates_ahead(self.device))
+        self.under_way = UpdatesUnderWay()
         self.checkpoints = Checkpoints(directory / "checkpoints")
         self.journal_path = directory / JOURNAL
         self.journal: Journal | NoJournal = NoJournal()
@@ -206,8 +206,7 @@ class Trainer:
         best = self.progress.best_update
         update = best if best in intact else intact[-1]
         yield f"update {update}", self.checkpoints.load(update, groups=[group]).tensors[group]
-        last = [update for update in intact if self._validates(update)]
-        last = last[-self.config.average_checkpoints :]
+        last = list(filter(self._validates, intact))[-self.config.average_checkpoints :]
         if len(last) < self.config.average_checkpoints:
             self.display.message(
                 f"training.average_checkpoints = {self.config.average_checkpoints}: validations "
@@ -253,7 +252,7 @@ class Trainer:
         progress.update, progress.position = number, batch.next_position
         progress.tokens += batch.num_target_tokens
         self.under_way.add(Begun(number, batch, rate, progress.tokens, report))
-        self._tell(but=self.under_way.ahead)
+        self._tell(but=updates_ahead(self.device))
 
     def _tell(self, *, but: int = 0) -> None:
         """Wait until all updates but a few have ended, and report each."""
@@ -303,13 +302,12 @@ class Trainer:
             progress.validations_without_improvement = 0
         else:
             progress.validations_without_improvement += 1
-        samples = [asdict(sample) for sample in validation.samples]
         self.journal.write(
             "validation",
             update=progress.update,
             **validation.metrics,
             best=best,
-            samples=samples,
+            samples=[asdict(sample) for sample in validation.samples],
         )
         self._save(state, "checkpoint")
         if best and rank() == 0:
@@ -351,7 +349,9 @@ class Trainer:
         progress.journal_size = self.journal.size
         values = {"progress": asdict(progress), "batches": self.batches.fingerprint}
         self.checkpoints.save(progress.update, state, values)
-        newest = self._validated()[-self.config.keep_checkpoints :]
+        # Not those of stops, which depend on chance.
+        validated = list(filter(self._validates, self.checkpoints.updates()))
+        newest = validated[-self.config.keep_checkpoints :]
         self.checkpoints.prune({*newest, progress.update, progress.best_update or 0})
 
     def _is_finished(self) -> bool:
@@ -383,10 +383,6 @@ class Trainer:
         """Tell whether a validation follows this update; a stop may save before the first one."""
         on_time = update % self.config.validate_every == 0 or update == self.config.updates
         return on_time and update > 0
-
-    def _validated(self) -> list[int]:
-        """List the checkpoints of validations, without those of stops, which depend on chance."""
-        return [update for update in self.checkpoints.updates() if self._validates(update)]
 
 
 def _weights_to_validate(state: State) -> Weights:

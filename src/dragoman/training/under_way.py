@@ -46,9 +46,7 @@ def updates_ahead(device: torch.device) -> int:
 class UpdatesUnderWay:
     """The updates that are being computed, the oldest first."""
 
-    def __init__(self, *, ahead: int) -> None:
-        """Begin with none; `ahead` of them may be under way when the next one begins."""
-        self.ahead = ahead
+    def __init__(self) -> None:
         self._begun: deque[Begun] = deque()
         self._clock = 0.0
 
