@@ -1,12 +1,12 @@
 """Scores of translations, each with its signature and its confidence interval."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from dragoman.evaluation.config import EvaluationConfig, MetricName
-from dragoman.evaluation.statistics import EvaluationError, Statistics, collect
+from dragoman.evaluation.statistics import collect
 from dragoman.tokenizers.normalisation import normalise
 
 _TAIL = 40  # one resampled test set in 40 lies below the 95 % interval, and one above
@@ -27,6 +27,9 @@ class Score:
     high: float | None
     """The 95 % bootstrap interval, if enough test sets of more than one sentence were resampled."""
 
+    resampled: np.ndarray = field(default_factory=lambda: np.empty(0), repr=False, compare=False)
+    """The scores of the resampled test sets."""
+
 
 def score(
     hypotheses: Sequence[str], references: Sequence[str], config: EvaluationConfig
@@ -39,20 +42,15 @@ def score(
     scores = []
     for name in config.metrics:
         statistics = collect(name, hypotheses, references, config)
-        scores.append(summarise(name, statistics, statistics.bootstrap(config), config))
+        resampled = statistics.bootstrap(config)
+        low = high = None
+        if len(resampled) >= _TAIL and len(references) > 1:  # else nothing lies beyond it
+            ordered = np.sort(resampled)
+            tail = len(ordered) // _TAIL
+            low, high = float(ordered[tail]), float(ordered[-tail - 1])
+        value, signature = statistics.score(), statistics.signature(config)
+        scores.append(Score(name, value, signature, low, high, resampled))
     return scores
-
-
-def summarise(
-    name: MetricName, statistics: Statistics, resampled: np.ndarray, config: EvaluationConfig
-) -> Score:
-    """Combine a score, its signature and the interval of its resampled values."""
-    low = high = None
-    if len(resampled) >= _TAIL and len(statistics.counts) > 1:  # else nothing lies beyond it
-        ordered = np.sort(resampled)
-        tail = len(ordered) // _TAIL
-        low, high = float(ordered[tail]), float(ordered[-tail - 1])
-    return Score(name, statistics.score(), statistics.signature(config), low, high)
 
 
 def exact_match(
@@ -61,15 +59,8 @@ def exact_match(
     """Compute the percentage of hypotheses that equal their reference.
 
     Runs of white space and the way accents are encoded do not matter, nor does case if the
-    configuration says so.
-
-    Raises:
-        EvaluationError: there is nothing to compare, or the numbers of sentences differ.
+    configuration says so. There are as many references as hypotheses, as `score` makes sure.
     """
-    if len(hypotheses) != len(references) or not hypotheses:
-        raise EvaluationError(
-            f"there are {len(hypotheses)} hypotheses and {len(references)} references to match"
-        )
 
     def comparable(text: str) -> str:
         return normalise(text).lower() if config.lowercase else normalise(text)

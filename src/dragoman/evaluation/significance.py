@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dragoman.evaluation.config import EvaluationConfig, MetricName
-from dragoman.evaluation.metrics import Score, summarise
-from dragoman.evaluation.statistics import EvaluationError, collect
+from dragoman.evaluation.metrics import Score, score
+from dragoman.evaluation.statistics import EvaluationError
 
 FEWEST_COMPARED = 100
 """With fewer sentences, a comparison is mostly chance."""
@@ -68,16 +68,12 @@ def compare(
     if not config.bootstrap_samples:
         raise EvaluationError("bootstrap_samples=0 leaves nothing to compare the systems on")
     comparisons = []
-    for name in config.metrics:
-        systems = [collect(name, hypotheses, references, config) for hypotheses in (a, b)]
-        resampled = [system.bootstrap(config) for system in systems]
-        score_a, score_b = (
-            summarise(name, system, values, config)
-            for system, values in zip(systems, resampled, strict=True)
-        )
+    scores = (score(hypotheses, references, config) for hypotheses in (a, b))
+    for score_a, score_b in zip(*scores, strict=True):
         p_value = 1.0  # of one sentence, whose resampled test sets are all the same
         if len(references) > 1:
-            p_value = _p_value(resampled[1] - resampled[0], score_b.value - score_a.value)
+            resampled = score_b.resampled - score_a.resampled
+            p_value = _p_value(resampled, score_b.value - score_a.value)
         comparisons.append(Comparison(score_a, score_b, p_value))
     return comparisons
 
