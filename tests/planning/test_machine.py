@@ -44,7 +44,7 @@ def test_a_share_of_it_goes_into_tokens(
     monkeypatch.setattr(machine, "matrix_rate", measured)
     monkeypatch.setattr("torch.get_num_threads", lambda: threads)
 
-    guess = training_rate(1000, torch.device(device), "fp32")
+    guess = training_rate(1000, torch.device(device), torch.float32)
 
     assert guess == pytest.approx(reached / 6000)
     assert asked == [torch.device(device)]

@@ -111,13 +111,22 @@ def test_all_that_is_not_an_update_is_added_up() -> None:
         further_vocabulary_seconds=15.0,
         vocabulary_mib=80.0,
     )
-    work = plan._Work(text=text, rehearsed=500, validation=1000, test=2000)
+    task = plan._Task(
+        given={},
+        device=torch.device("cpu"),
+        dtype=torch.float32,
+        minutes=60.0,
+        scratch=Path(),
+        text=text,
+        validation=1000,
+        test=2000,
+    )
 
-    seconds = plan._seconds_besides(replace(REHEARSAL, tokens_per_second=1000.0), work)
+    seconds = plan._seconds_besides(replace(REHEARSAL, tokens_per_second=1000.0), task)
 
     before = 10 + 40 + 15  # half of the text was rehearsed; the rest is cleaned, and encoded
     losses = 10 * 1000 * 10 / 3 / 1000  # ten times a thousand pairs of ten tokens
-    searches = (4 * 1000 + 2000) * 6 / 500
+    searches = (4 * 1000 + 2000) * 6 / 1000  # as many as the rehearsal holds out and translates
     assert seconds == pytest.approx(before + losses + searches + 10 * 0.5)
 
 
@@ -142,7 +151,7 @@ def test_the_device_of_the_recipe_is_planned_for(
 ) -> None:
     guessed = []
 
-    def training_rate(parameters: int, device: torch.device, precision: str) -> float:
+    def training_rate(parameters: int, device: torch.device, dtype: torch.dtype) -> float:
         guessed.append(device)
         return 1e10 / parameters
 
@@ -161,7 +170,7 @@ def test_more_threads_are_guessed_to_train_faster(monkeypatch: pytest.MonkeyPatc
     guesses = []
     for threads in (1, 2, 64):
         monkeypatch.setattr("torch.get_num_threads", lambda: threads)  # noqa: B023
-        guesses.append(machine.training_rate(10**6, torch.device("cpu"), "auto"))
+        guesses.append(machine.training_rate(10**6, torch.device("cpu"), torch.float32))
 
     assert guesses == pytest.approx([25_000, 50_000, 200_000])  # 0.3 of the rate at most
 

@@ -55,6 +55,11 @@ def hold_out(
     return [int(part.sum()) for part in np.split(is_held_out, ends)]
 
 
+def size(pairs: int) -> int:
+    """Say how many of so many pairs are held out at most."""
+    return min(math.ceil(SHARE * pairs), MOST_PAIRS)
+
+
 def choose(
     sources: Iterator[str], allowed: npt.NDArray[np.bool_] | None = None
 ) -> npt.NDArray[np.bool_]:
@@ -86,7 +91,7 @@ def choose(
 
 def _smallest(hashes: npt.NDArray[np.uint64]) -> list[np.uint64]:
     """Choose hashes from the start of a sorted array until their copies are enough."""
-    wanted = min(math.ceil(SHARE * len(hashes)), MOST_PAIRS, len(hashes) - 1)
+    wanted = min(size(len(hashes)), len(hashes) - 1)
     chosen: list[np.uint64] = []
     taken = left = place = 0
     while place < len(hashes) and taken < wanted and left < MOST_LEFT:

@@ -4,8 +4,6 @@ import time
 
 import torch
 
-from dragoman.device import Precision, choose_precision
-
 PRODUCT = (4096, 1024, 256)
 """Rows, columns and inner size of the product that is timed: a feed-forward layer of the preset
 `small`."""
@@ -35,15 +33,14 @@ def matrix_rate(
     return 2 * rows * columns * inner / best
 
 
-def training_rate(parameters: int, device: torch.device, precision: Precision) -> float:
+def training_rate(parameters: int, device: torch.device, dtype: torch.dtype) -> float:
     """Guess how many target tokens per second can be trained on, before training on any.
 
     A target token costs about six operations for each parameter, forward and backward. On a CPU
     small models reach a quarter to a half of the matrix rate; where products are very fast, as in
     bf16 with AMX, most of the time goes to what is between them: it is about `MOST_OF_THREAD`.
     """
-    rate = matrix_rate(choose_precision(precision, device), device=device, seconds=0.5)
-    reached = SHARE_OF_RATE * rate
+    reached = SHARE_OF_RATE * matrix_rate(dtype, device=device, seconds=0.5)
     if device.type == "cpu":
         reached = min(reached, MOST_OF_THREAD * torch.get_num_threads())
     return reached / (6 * parameters)

@@ -13,12 +13,12 @@ import tomli_w
 import torch
 
 from dragoman.config import from_table
+from dragoman.corpora import held_out
 from dragoman.corpora.clean_text import Say
 from dragoman.corpora.config import CorporaConfig, CorpusConfig
-from dragoman.corpora.held_out import MOST_PAIRS, SHARE
 from dragoman.corpora.parallel_text import read_pairs
 from dragoman.counting import counted
-from dragoman.device import Precision, choose_precision
+from dragoman.device import choose_precision
 from dragoman.memory import room_mib
 from dragoman.planning.choice import (
     CHECKPOINTS,
@@ -138,17 +138,26 @@ def make_plan(given: dict[str, Any], minutes: float, say: Say) -> Plan:
         PlanError: there is no text to speak of, or not enough time.
     """
     corpora = from_table(CorporaConfig, given["corpora"])
-    device = device_of_process(given.get("training", {}).get("device", "auto"))
+    training = given.get("training", {})
+    device = device_of_process(training.get("device", "auto"))
     with tempfile.TemporaryDirectory() as scratch:
         say("reading the text")
         languages = given["source_language"], given["target_language"]
         text = measure_text(corpora, languages, Path(scratch))
         for warning in text.warnings:
             say(f"warning: {warning}")
-        work = _measure_work(corpora, languages, text)
-        task = _Task(given=given, device=device, work=work, minutes=minutes, scratch=Path(scratch))
+        task = _Task(
+            given=given,
+            device=device,
+            dtype=choose_precision(training.get("precision", "auto"), device),
+            minutes=minutes,
+            scratch=Path(scratch),
+            text=text,
+            validation=_count(corpora.validation, languages) or held_out.size(text.may_validate),
+            test=_count(corpora.test, languages),
+        )
         chosen = _choose(task, say)
-    besides, updates = _seconds_besides(chosen.rehearsal, work), chosen.updates
+    besides, updates = _seconds_besides(chosen.rehearsal, task), chosen.updates
     if updates < FEWEST_UPDATES:
         of_updates = FEWEST_UPDATES * chosen.rehearsal.seconds_per_update
         raise PlanError(
@@ -192,36 +201,8 @@ def overlay(chosen: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
     return merged
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Work:
-    """What a training does with its text."""
-
-    text: TextMeasure
-    rehearsed: int
-    """Pairs that a rehearsal holds out of the sample, and translates."""
-
-    validation: int
-    """Pairs that each validation goes through."""
-
-    test: int
-    """Pairs that are translated at the end."""
-
-
-def _measure_work(corpora: CorporaConfig, languages: tuple[str, str], text: TextMeasure) -> _Work:
-    """Count the pairs of the validation and test text."""
-
-    def count(named: Sequence[CorpusConfig]) -> int:
-        return sum(1 for corpus in named for _ in read_pairs(corpus, languages=languages))
-
-    def held_out(pairs: int) -> int:
-        return min(math.ceil(SHARE * pairs), MOST_PAIRS)
-
-    return _Work(
-        text=text,
-        rehearsed=held_out(min(SAMPLE_PAIRS, text.pairs)),
-        validation=count(corpora.validation) or held_out(text.may_validate),
-        test=count(corpora.test),
-    )
+def _count(corpora: Sequence[CorpusConfig], languages: tuple[str, str]) -> int:
+    return sum(1 for corpus in corpora for _ in read_pairs(corpus, languages=languages))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -249,24 +230,24 @@ class _Task:
 
     given: dict[str, Any]
     device: torch.device
-    work: _Work
+    dtype: torch.dtype
     minutes: float
     scratch: Path
+    text: TextMeasure
+    validation: int
+    """Pairs that each validation goes through."""
 
-    @property
-    def precision(self) -> Precision:
-        """That of the training."""
-        precision: Precision = self.given.get("training", {}).get("precision", "auto")
-        return precision
+    test: int
+    """Pairs that are translated at the end."""
 
 
 def _choose(task: _Task, say: Say) -> _Choice:
     """Rehearse the largest model that should fit, and a smaller one if it is too slow or large."""
-    text = task.work.text
+    text = task.text
     possible = candidates(text.vocab_size)
     too_large = None
     for candidate in possible:
-        guess = training_rate(candidate.parameters, task.device, task.precision)
+        guess = training_rate(candidate.parameters, task.device, task.dtype)
         is_smallest = candidate is possible[-1]
         if not (is_smallest or fits(candidate, text, guess * task.minutes * 60)):
             continue
@@ -299,16 +280,15 @@ def _rehearse(
         too_large: The preset that memory was too small for, if there is one.
         say: Reports what is being done.
     """
-    text, seconds = task.work.text, task.minutes * 60
+    text, seconds = task.text, task.minutes * 60
     useful = min(guess * seconds, MOST_REPETITIONS * text.effective_tokens)
     update_tokens = tokens_per_update(useful, most=4096 if task.device.type == "cpu" else 16_384)
-    training = task.given.get("training", {})
     decide = partial(
         sections,
         candidate,
         text,
         update_tokens=update_tokens,
-        keep_checkpoints=training.get("keep_checkpoints", CHECKPOINTS),
+        keep_checkpoints=task.given.get("training", {}).get("keep_checkpoints", CHECKPOINTS),
         on_gpu=task.device.type == "cuda",
         too_large=too_large,
     )
@@ -322,7 +302,7 @@ def _rehearse(
         update_tokens=update_tokens,
         rehearsal=rehearsal,
         rehearsed_updates=rehearsed,
-        updates=_updates_in(seconds, rehearsal, task.work, update_tokens),
+        updates=_updates_in(task, rehearsal, update_tokens),
         decide=decide,
         too_large=too_large,
     )
@@ -338,10 +318,10 @@ def _check_memory(chosen: _Choice, text: TextMeasure) -> None:
         )
 
 
-def _updates_in(seconds: float, rehearsal: Rehearsal, work: _Work, update_tokens: int) -> int:
+def _updates_in(task: _Task, rehearsal: Rehearsal, update_tokens: int) -> int:
     """Count the updates that fit into the time and do not repeat the text too often."""
-    text = work.text
-    left = seconds * (1 - SPARE) - _seconds_besides(rehearsal, work)
+    text = task.text
+    left = task.minutes * 60 * (1 - SPARE) - _seconds_besides(rehearsal, task)
     in_time = int(left / rehearsal.seconds_per_update)
     in_an_update = min(update_tokens, text.epoch_tokens)  # an update holds at most an epoch
     useful = max(FEWEST_UPDATES, round(MOST_REPETITIONS * text.effective_tokens / in_an_update))
@@ -349,21 +329,22 @@ def _updates_in(seconds: float, rehearsal: Rehearsal, work: _Work, update_tokens
     return updates - updates % VALIDATIONS  # the last validation comes after the last update
 
 
-def _seconds_besides(rehearsal: Rehearsal, work: _Work) -> float:
+def _seconds_besides(rehearsal: Rehearsal, task: _Task) -> float:
     """Add up what is not an update: preparing the text, validations, checkpoints, the end.
 
     The test sets are translated with a beam, but by a model that knows when to stop: that takes
     about as long as greedy search with one that does not.
     """
-    text = work.text
+    text = task.text
     # The rehearsal has prepared its sample; the rest is cleaned, and encoded in about as long.
     rest = 1 - min(1.0, SAMPLE_PAIRS / text.pairs)
     before = rehearsal.seconds_before + 2 * rest * text.cleaning_seconds
     before += text.further_vocabulary_seconds
-    validated_tokens = work.validation * text.target_tokens / text.pairs
+    validated_tokens = task.validation * text.target_tokens / text.pairs
     losses = VALIDATIONS * validated_tokens * SHARE_OF_FORWARD_PASS / rehearsal.tokens_per_second
-    translated = (VALIDATIONS / SEARCHED + CANDIDATES_AT_THE_END) * work.validation + work.test
-    searches = translated * rehearsal.seconds_per_validation / work.rehearsed
+    translated = (VALIDATIONS / SEARCHED + CANDIDATES_AT_THE_END) * task.validation + task.test
+    rehearsed = held_out.size(min(SAMPLE_PAIRS, text.pairs))
+    searches = translated * rehearsal.seconds_per_validation / rehearsed
     return before + losses + searches + VALIDATIONS * rehearsal.seconds_per_checkpoint
 
 
@@ -382,10 +363,10 @@ def _training_mib(chosen: _Choice, text: TextMeasure) -> float:
 
 def _reasons(chosen: _Choice, task: _Task, *, seconds_left: float) -> tuple[str, ...]:
     """Say why the plan is as it is, one line per reason."""
-    text, device = task.work.text, task.device
+    text, device = task.text, task.device
     candidate, rehearsal, updates = chosen.candidate, chosen.rehearsal, chosen.updates
     update_tokens = min(chosen.update_tokens, text.epoch_tokens)
-    dtype = str(choose_precision(task.precision, device)).removeprefix("torch.")
+    dtype = str(task.dtype).removeprefix("torch.")
     seen = updates * update_tokens
     weighs = text.epoch_tokens != text.target_tokens
     of_epoch = f", {text.epoch_tokens:,} an epoch with its weights" if weighs else ""
