@@ -91,26 +91,22 @@ def plan_run(given: dict[str, Any], directory: Path, minutes: float | None, say:
 
 def _plan(given: dict[str, Any], directory: Path, minutes: float | None, say: Say) -> _KeptPlan:
     """Plan, unless the same recipe was planned before for the same text and time."""
-
-    def planned_before() -> _KeptPlan | None:
-        kept = _read(directory / PLAN_FILE)
-        if kept is None or (kept.plan.given, kept.text) != (given, text):
-            return None
-        return kept if minutes in (None, kept.for_minutes) else None
-
     text = fingerprint_files(from_table(CorporaConfig, given["corpora"]))
+    kept = _read(directory / PLAN_FILE)
+    if (
+        kept
+        and (kept.plan.given, kept.text) == (given, text)
+        and minutes in (None, kept.for_minutes)
+    ):
+        return kept
     if world_size() > 1:  # they would get in each other's way
-        if kept := planned_before():
-            return kept
         raise UsageError(
             f"the recipe has none of the sections {', '.join(SIZES)}, and several processes "
             "cannot plan them; write a recipe with dragoman plan first"
         )
     make_directory(directory)
+    minutes = minutes or USUAL_MINUTES
     with named_when_unwritable(directory), only_one(directory):
-        if kept := planned_before():
-            return kept
-        minutes = minutes or USUAL_MINUTES
         kept = _KeptPlan(for_minutes=minutes, text=text, plan=make_plan(given, minutes, say))
         write_atomically(directory / PLAN_FILE, json.dumps(asdict(kept), indent=1) + "\n")
     return kept
