@@ -5,12 +5,13 @@ It writes what it saw as JSON.
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from unittest.mock import patch
 
 import torch
 from tests.training.conftest import SMALL, build_trainer, write_store
@@ -20,7 +21,6 @@ from dragoman.model.attention import ScaledDotProductAttention
 from dragoman.model.config import TransformerConfig
 from dragoman.model.masks import causal_mask, padding_mask, side_by_side
 from dragoman.model.transformer import Transformer
-from dragoman.training import loop
 from dragoman.training.averaging import weights_of
 from dragoman.training.compilation import compile_blocks
 from dragoman.training.objective import Loss, Objective, for_validation
@@ -37,6 +37,18 @@ class Counter:
     def __call__(self, graph: fx.GraphModule, inputs: list[Tensor]) -> Callable[..., Any]:
         self.graphs += 1
         return graph.forward
+
+
+@contextmanager
+def compiled_by(backend: str | Counter) -> Iterator[None]:
+    """Have another backend than inductor, which needs a compiler of C++."""
+    compile_part = torch.compile
+
+    def compile_with_backend(part: Callable[..., Any], *, dynamic: bool, **_: object) -> Any:
+        return compile_part(part, dynamic=dynamic, backend=backend)
+
+    with patch.object(torch, "compile", compile_with_backend):
+        yield
 
 
 def objective(
@@ -78,11 +90,10 @@ def trained(directory: Path, positional_encoding: Any, **settings: Any) -> dict[
 
 
 def compare_trainings(positional_encoding: str, dtype: torch.dtype) -> dict[str, float]:
-    """Do what `training.compile` asks for; without a compiler of C++ there is no inductor."""
+    """Do what `training.compile` asks for."""
     counter = Counter()
-    vars(loop)["compile_blocks"] = partial(compile_blocks, backend=counter)
     precision = "bf16" if dtype == torch.bfloat16 else "fp32"
-    with TemporaryDirectory() as one, TemporaryDirectory() as other:
+    with TemporaryDirectory() as one, TemporaryDirectory() as other, compiled_by(counter):
         ours, theirs = (
             trained(Path(name), positional_encoding, precision=precision, compile=way)
             for name, way in ((one, True), (other, False))
@@ -106,7 +117,8 @@ def graphs_side_by_side(positional_encoding: str, dtype: torch.dtype) -> int:
     for module in model.modules():
         if isinstance(module, ScaledDotProductAttention):
             vars(module)["forward"] = module.fused
-    compile_blocks(model, backend=counter)
+    with compiled_by(counter):
+        compile_blocks(model)
     for rows, length, other in ((8, 20, 23), (12, 18, 15), (6, 30, 9), (9, 40, 41), (10, 70, 20)):
         source, target = torch.ones(rows, length).int(), torch.ones(rows, other).int()
         mask = padding_mask(source, PAD)
@@ -119,7 +131,8 @@ def graphs_side_by_side(positional_encoding: str, dtype: torch.dtype) -> int:
 def losses_with_dropout(positional_encoding: str, dtype: torch.dtype) -> list[float]:
     """Compute a loss as written and compiled; on a CPU both draw the same numbers."""
     plain, compiled = (objective(positional_encoding, dtype, dropout=0.5).train() for _ in range(2))
-    compile_blocks(compiled.transformer, backend="aot_eager")
+    with compiled_by("aot_eager"):
+        compile_blocks(compiled.transformer)
     losses = []
     for one in (plain, compiled):
         sentences = batch(4, 6)  # which seeds the generator
@@ -134,7 +147,8 @@ def main(positional_encoding: str, format_of_numbers: str) -> None:
     dtype = getattr(torch, format_of_numbers)
     plain, compiled = (objective(positional_encoding, dtype) for _ in range(2))
     counter = Counter()
-    compile_blocks(compiled.transformer, backend=counter)
+    with compiled_by(counter):
+        compile_blocks(compiled.transformer)
     for_validation(compiled, weights_of(compiled.transformer))(*batch(4, 6))
     graphs_of_validation = counter.graphs
     losses = []

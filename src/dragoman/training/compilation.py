@@ -8,8 +8,6 @@ stay as they are.
 
 import os
 import shutil
-from collections.abc import Callable
-from typing import Any
 
 import torch
 
@@ -66,20 +64,14 @@ def _missing(compiler: str, *, install: str, variable: str) -> DragomanError:
     )
 
 
-def compile_blocks(
-    transformer: Transformer, *, backend: str | Callable[..., Any] = "inductor"
-) -> None:
+def compile_blocks(transformer: Transformer) -> None:
     """Compile all blocks, and the norm after them, in place, for batches of any shape.
 
     That happens when each is first called. Names and weights stay as they are.
     """
     torch._dynamo.config.recompile_limit = MOST_COMPILATIONS
-    options = APART if backend == "inductor" and _is_known(APART) else None
+    # PyTorch refuses options that it does not have.
+    options = APART if set(APART) <= set(torch._inductor.list_options()) else None
     for stack in (transformer.encoder, transformer.decoder):
         for part in (*stack.blocks, stack.norm):
-            part.compile(dynamic=True, backend=backend, options=options)
-
-
-def _is_known(options: dict[str, bool]) -> bool:
-    """Tell whether this PyTorch has such options; it refuses others."""
-    return set(options) <= set(torch._inductor.list_options())
+            part.compile(dynamic=True, options=options)
