@@ -22,7 +22,7 @@ from dragoman.training.checkpoint import CheckpointError
 from dragoman.training.display import Display
 from dragoman.training.journal import Journal, read_journal
 from dragoman.training.loop import Trainer
-from dragoman.training.step import TrainingError
+from dragoman.training.under_way import TrainingError
 from dragoman.training.validation import Validation
 
 from .conftest import SMALL, weight_sum

@@ -1,6 +1,7 @@
 """An update depends on its tokens, not on how they are cut into batches."""
 
-import pytest
+import math
+
 import torch
 from torch import Tensor
 
@@ -11,7 +12,6 @@ from dragoman.training.objective import Loss, Objective
 from dragoman.training.optimizer import Optimizers
 from dragoman.training.step import (
     MicroBatch,
-    TrainingError,
     add_gradients,
     add_gradients_at_once,
     update,
@@ -38,7 +38,7 @@ def sentences() -> tuple[Tensor, Tensor]:
     return source, target
 
 
-def apply(model: Objective, micro_batches: list[MicroBatch]) -> dict[str, Tensor]:
+def change(model: Objective, micro_batches: list[MicroBatch]) -> tuple[float, float]:
     # Plain gradient descent: Adam would blow up the noise in gradients that are almost zero.
     optimizers = Optimizers(torch.optim.SGD(model.parameters(), lr=0.0))
     tokens = sum(int((batch.target[:, 1:] != PAD).sum()) for batch in micro_batches)
@@ -50,7 +50,12 @@ def apply(model: Objective, micro_batches: list[MicroBatch]) -> dict[str, Tensor
         learning_rate=0.1,
         max_gradient_norm=0.0,  # clipping would hide a wrong scale
     )
-    assert report.read()[0] > 0
+    return report.read()
+
+
+def apply(model: Objective, micro_batches: list[MicroBatch]) -> dict[str, Tensor]:
+    loss, _ = change(model, micro_batches)
+    assert loss > 0
     return {name: tensor.clone() for name, tensor in weights_of(model).items()}
 
 
@@ -114,9 +119,9 @@ def test_a_loss_that_is_not_finite_leaves_the_weights_alone() -> None:
         next(model.transformer.encoder.parameters())[0, 0] = float("inf")
     before = {name: tensor.clone() for name, tensor in weights_of(model).items()}
 
-    with pytest.raises(TrainingError, match="nan"):
-        apply(model, [MicroBatch(*sentences())])
+    loss, _ = change(model, [MicroBatch(*sentences())])
 
+    assert math.isnan(loss)
     assert all(torch.equal(tensor, before[name]) for name, tensor in weights_of(model).items())
     assert all(parameter.grad is None for parameter in model.parameters())
 
@@ -126,9 +131,10 @@ def test_a_gradient_that_is_not_finite_leaves_the_weights_alone() -> None:
     before = {name: tensor.clone() for name, tensor in weights_of(model).items()}
     next(model.parameters()).register_hook(lambda gradient: gradient * float("inf"))
 
-    with pytest.raises(TrainingError, match=r"loss \d.*, gradient norm (inf|nan)"):
-        apply(model, [MicroBatch(*sentences())])
+    loss, norm = change(model, [MicroBatch(*sentences())])
 
+    assert math.isfinite(loss)
+    assert not math.isfinite(norm)
     assert all(torch.equal(tensor, before[name]) for name, tensor in weights_of(model).items())
 
 

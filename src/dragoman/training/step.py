@@ -1,6 +1,5 @@
 """One update of the weights."""
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -11,7 +10,6 @@ from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
 from dragoman.corpora.batch import Batch
-from dragoman.errors import DragomanError
 from dragoman.training.distributed import sum_over_ranks, world_size
 from dragoman.training.optimizer import Optimizers
 from dragoman.training.parallelism import whole, without_gradient_sync
@@ -37,10 +35,6 @@ def _sent(tokens: Int[np.ndarray, "batch length"], device: torch.device) -> Tens
     return tensor.to(device, non_blocking=True)
 
 
-class TrainingError(DragomanError):
-    """Training cannot go on."""
-
-
 @dataclass(frozen=True)
 class UpdateReport:
     """What happened in one update, or on a GPU is still happening."""
@@ -63,16 +57,10 @@ class UpdateReport:
         return cls(on_host, torch.cuda.current_stream(numbers.device).record_event())
 
     def read(self) -> tuple[float, float]:
-        """Wait for the numbers, but for nothing queued on a GPU after them, and return them.
-
-        Raises:
-            TrainingError: one of them is not finite.
-        """
+        """Wait for the numbers, but for nothing queued on a GPU after them, and return them."""
         if self.arrived is not None:
             self.arrived.synchronize()
         loss, norm = self.numbers.tolist()
-        if not (math.isfinite(loss) and math.isfinite(norm)):
-            raise TrainingError(f"loss {loss}, gradient norm {norm}")
         return loss, norm
 
 
@@ -122,7 +110,7 @@ def update(
 
     Nothing here waits for a GPU, except to make a recording: it computes while the next batch is
     made. So if the loss or a gradient is not finite, weights on a GPU are spoilt, and others are
-    not changed; whoever saves weights reads the report first, which says so.
+    not changed; whoever saves weights reads the report first.
     """
     *before, last = micro_batches
     # Wrapped for several processes, the objective averages gradients over them; we want the sum,

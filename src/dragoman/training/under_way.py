@@ -1,5 +1,6 @@
 """Updates that have begun and are not yet reported: a GPU computes one while Python goes on."""
 
+import math
 import time
 from collections import deque
 from collections.abc import Iterator
@@ -8,7 +9,12 @@ from dataclasses import dataclass
 import torch
 
 from dragoman.corpora.batching import Update
-from dragoman.training.step import TrainingError, UpdateReport
+from dragoman.errors import DragomanError
+from dragoman.training.step import UpdateReport
+
+
+class TrainingError(DragomanError):
+    """Training cannot go on."""
 
 
 @dataclass(frozen=True)
@@ -67,22 +73,21 @@ class UpdatesUnderWay:
         """
         while len(self._begun) > but:
             begun = self._begun.popleft()
-            try:
-                loss, norm = begun.report.read()
-            except TrainingError as error:
-                raise TrainingError(_blame(error, begun)) from None
+            loss, norm = begun.report.read()
+            if not (math.isfinite(loss) and math.isfinite(norm)):
+                raise TrainingError(_blame(begun, f"loss {loss}, gradient norm {norm}"))
             now = time.perf_counter()
             seconds, self._clock = now - self._clock, now
             yield Ended(begun, loss, norm, seconds)
 
 
-def _blame(error: TrainingError, begun: Begun) -> str:
+def _blame(begun: Begun, numbers: str) -> str:
     """Say which batch made the numbers overflow."""
     batch, pairs = begun.batch, begun.batch.pairs
     shown = ", ".join(map(str, pairs[:8])) + (", ..." if len(pairs) > 8 else "")  # noqa: PLR2004
     return (
         f"update {begun.number} (epoch {batch.position.epoch}, update {batch.position.update} of "
-        f"it, {len(pairs)} pairs of the token store: {shown}) gave {error}; no checkpoint "
+        f"it, {len(pairs)} pairs of the token store: {shown}) gave {numbers}; no checkpoint "
         "has it; train in another directory (-o) with a lower training.learning_rate "
         "or more training.warmup_updates"
     )
