@@ -280,20 +280,20 @@ class Trainer:
         self._tell()
         progress = self.progress
         state = self._state()
-        validation: Validation | None = Validation({})
+        validation, score, ended = Validation({}), 0.0, 1.0
         if rank() == 0:
             try:
                 validation = self.validate_weights(
                     _weights_to_validate(state), search=self._is_time_to_search(), stop=stop
                 )
+                score = score_of(validation, self.config.metric)
             except StoppedError:
-                validation = None
+                ended = 0.0
             except Exception:  # the updates since the last checkpoint are not lost with it
                 self._write_checkpoint(state, "stop")
                 raise
-        score = score_of(validation, self.config.metric) if validation and rank() == 0 else 0.0
-        score, ended = share_from_first([score, float(validation is not None)])
-        if validation is None or not ended:
+        score, ended = share_from_first([score, ended])
+        if not ended:
             return
         best = score > (-math.inf if progress.best is None else progress.best)
         progress.validated_update = progress.update
