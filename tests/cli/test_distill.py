@@ -11,7 +11,6 @@ from dragoman.recipe import recipe_from_table
 from .test_model_commands import build_model
 
 VALIDATION = 'corpora.validation=[{path="dev.tsv"}]'
-JUDGED = ("--student", "tiny-6-1", "--set", VALIDATION)
 
 
 @pytest.mark.parametrize(
@@ -20,18 +19,10 @@ JUDGED = ("--student", "tiny-6-1", "--set", VALIDATION)
         (["--student", "tiny-6-1"], "name the text that the model translates: PAIRS"),
         (["pairs.tsv", "--student", "tiney", "--set", VALIDATION], "did you mean 'tiny'?"),
         (["pairs.tsv", "--student", "tiny-6-1"], "name a text with --set"),
-        (
-            ["pairs.tsv", *JUDGED, "--nearest"],
-            "--nearest chooses one of several translations",
-        ),
-        (
-            ["--monolingual", "a.txt", *JUDGED, "--nearest", "--n-best", "5"],
-            "--nearest chooses by the other side of pairs",
-        ),
         (["pairs.tsv", "--student", "tiny-6-1", "--jobs", "0"], '"0" for --jobs. Must be >= 1'),
         *(
             (
-                ["pairs.tsv", *JUDGED, "--n-best", count],
+                ["pairs.tsv", "--student", "tiny-6-1", "--set", VALIDATION, "--n-best", count],
                 f"dragoman: --n-best {count} is not between 1 and 1024",
             )
             for count in ("0", "5000")

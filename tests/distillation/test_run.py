@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sacrebleu import sentence_chrf
 from safetensors.numpy import load_file
 
 from dragoman import Translator
@@ -55,7 +54,6 @@ def start(teacher: Path, tmp_path: Path, run: Path) -> Distil:
         directory: Path = run,
         counting: Counting | None = None,
         n_best: int = 1,
-        nearest: bool = False,
     ) -> tuple[int | None, Counting, list[str]]:
         order = Distillation(
             teacher=teacher,
@@ -63,7 +61,6 @@ def start(teacher: Path, tmp_path: Path, run: Path) -> Distil:
             student="tiny-6-1",
             directory=directory,
             n_best=n_best,
-            nearest=nearest,
             assignments=(*SMALL, "training.updates=4", "training.validate_every=2", *more),
         )
         counting = counting or Counting(dies_after=dies_after)
@@ -76,7 +73,7 @@ def start(teacher: Path, tmp_path: Path, run: Path) -> Distil:
 def translate_only(start: Distil, lines: list[str]) -> None:
     """Start, and interrupt when all is translated and nothing is taught yet."""
 
-    def interrupt(*_: object, **__: object) -> None:
+    def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as patched:
@@ -125,26 +122,6 @@ def test_a_student_is_taught_several_translations_of_each_sentence(
 
     assert taught(run) == good
     assert len(good) > 60
-
-
-def test_a_student_is_taught_the_translation_nearest_to_that_of_people(
-    start: Distil, teacher: Path, run: Path
-) -> None:
-    search = SearchConfig(beam_size=3, n_best=3, max_length_extra=3)
-    references = dict(line.split("\t") for line in sentences(100, 140))
-    expected = []
-    for translation in Translator(teacher, search=search).translate(references):
-        reference = [references[translation.source]]
-        good = [each.text for each in translation.alternatives if each.finished and not each.faults]
-        if good:
-            chosen = max(good, key=lambda text: sentence_chrf(text, reference).score)
-            expected.append(f"{translation.source}\t{chosen}")
-
-    said = start(sentences(100, 140), n_best=3, nearest=True)[2]
-
-    assert taught(run) == expected
-    assert len(expected) > 30
-    assert any("as another one is nearer to the reference" in message for message in said)
 
 
 def test_with_more_translations_of_each_sentence_it_is_another_distillation(

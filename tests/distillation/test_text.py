@@ -65,35 +65,6 @@ def test_each_good_translation_of_a_source_is_a_pair(tmp_path: Path) -> None:
     assert pairs == "A cat.\tUn gatto.\nA cat.\tUna gatta.\nTwo cats.\tUn gatto.\n"
 
 
-def test_the_translation_nearest_to_the_reference_may_be_taught_alone(tmp_path: Path) -> None:
-    """The first one where all are alike, or where there is no reference; never a faulty one."""
-    several: list[dict[str, Any]] = [
-        {"text": "Il gatto dorme."},
-        {"text": "Un gatto dorme."},
-        {"text": "Un gatto dormiva.", "faults": ["is empty"]},
-    ]
-    translations = write(tmp_path / "translations.jsonl", *[several] * 4, {})
-    references = tmp_path / "references.txt"
-    references.write_text("Un gatto dormiva.\nQui.\n\nIl gatto sta dormendo.\n-\n")
-
-    kept, left_out = write_pairs(
-        translations, [(tmp_path / "pairs.tsv", 10)], nearest_to=references
-    )
-
-    pairs = (tmp_path / "pairs.tsv").read_text(encoding="utf-8").splitlines()
-    assert [pair.partition("\t")[2] for pair in pairs] == [
-        "Un gatto dorme.",
-        "Il gatto dorme.",
-        "Il gatto dorme.",
-        "Il gatto dorme.",
-        "Un gatto.",
-    ]
-    assert (kept, left_out) == (
-        5,
-        {"the translation is empty": 4, "another one is nearer to the reference": 4},
-    )
-
-
 def test_the_translations_of_each_corpus_have_a_file(tmp_path: Path) -> None:
     faulty = {"source": "Two cats.", "faults": ["is empty"]}
     translations = write(
@@ -139,7 +110,6 @@ class Taught(NamedTuple):
     """What is made of lines of pairs for a teacher."""
 
     sources: list[str]
-    references: list[str]
     counts: list[int]
     said: list[str]
 
@@ -180,8 +150,7 @@ def taught(
         say=said.append,
     )
     assert not path.with_name("sources.txt.pairs").exists()
-    references = path.with_name("sources.txt.references").read_text().splitlines()
-    return Taught(path.read_text().splitlines(), references, counts, said)
+    return Taught(path.read_text().splitlines(), counts, said)
 
 
 def test_a_teacher_translates_each_source_once_that_is_not_longer_than_what_it_has_seen(
@@ -190,14 +159,13 @@ def test_a_teacher_translates_each_source_once_that_is_not_longer_than_what_it_h
     monkeypatch.setattr(text_module, "ENCODED_AT_ONCE", 2)
     longest = "the " * 11 + "cat"
 
-    sources, references, counts, said = taught(
+    sources, counts, said = taught(
         tmp_path,
         ["a cat", "a dog", "a cat", longest, f"{longest} sees", f"the {longest}", "a dog"],
         ["a dog", "a table", f"{longest} because"],
     )
 
     assert sources == ["a cat", "a dog", longest, "a table"]
-    assert references == ["0", "1", "3", "1"]
     assert counts == [3, 1]
     assert said[-2:] == [
         "3 repeated sources left out",
@@ -206,7 +174,7 @@ def test_a_teacher_translates_each_source_once_that_is_not_longer_than_what_it_h
 
 
 def test_a_source_that_may_repeat_is_translated_each_time(tmp_path: Path) -> None:
-    sources, _, counts, said = taught(tmp_path, ["a cat", "a dog", "a cat"], drop_duplicates=False)
+    sources, counts, said = taught(tmp_path, ["a cat", "a dog", "a cat"], drop_duplicates=False)
 
     assert (sources, counts) == (["a cat", "a dog", "a cat"], [3])
     assert not any("left out" in message for message in said)
@@ -220,12 +188,11 @@ def test_of_text_without_translations_each_new_sentence_is_translated_once(
         "A dog.\nc\u00c3\u00a0t\n\u043a\u043e\u0442 \u0438 \u043f\u0451\u0441\n" + "a " * 13
     )
 
-    sources, references, counts, said = taught(
+    sources, counts, said = taught(
         tmp_path, ["a cat", "A dog."], monolingual=text, evaluation="the dog sees the cat\t-\n"
     )
 
     assert sources == ["a cat", "A dog.", "A cat.", "A dog sees the table.", "The table sees."]
-    assert references == ["0", "1", "", "", ""]
     assert counts == [2, 3]
     assert said[-3:] == [
         f"{tmp_path / 'alone.txt'}: 9 sentences read, 6 kept (1 encoded twice; 1 wrong script; "

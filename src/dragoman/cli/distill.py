@@ -1,31 +1,12 @@
 """`dragoman distill`: a large model teaches a small, fast one."""
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
-from cyclopts import Parameter
-
 from dragoman.cli.bulk_translation import BulkOptions, Report, distribute
-from dragoman.cli.options import Assignments, Files, Flag, Jobs, OutputIfAny, WholeNumber
+from dragoman.cli.options import Assignments, Files, Jobs, OutputIfAny, WholeNumber
 from dragoman.device import sleep_while_waiting
 from dragoman.exit_codes import STOPPED
-
-
-@Parameter(name="*")
-@dataclass(frozen=True, kw_only=True)
-class TextOptions:
-    """What the student learns from."""
-
-    monolingual: Files = ()
-    """A plain text file in the source language, which has no translation: the model translates
-    its sentences, too. May be given several times."""
-
-    n_best: WholeNumber = 1
-    """How many translations of each sentence the student learns from."""
-
-    nearest: Flag = False
-    """Of these, only that which is most like the other side of the pair."""
 
 
 def _beside(model: Path, student: str) -> Path:
@@ -40,7 +21,8 @@ def distill(
     *pairs: str,
     student: str,
     output: OutputIfAny = None,
-    text: TextOptions = TextOptions(),
+    monolingual: Files = (),
+    n_best: WholeNumber = 1,
     set_: Assignments = (),
     jobs: Jobs = None,
 ) -> int:
@@ -74,8 +56,11 @@ def distill(
     output
         The directory of the student's run; if left out, beside the teacher's and named after both,
         such as `runs/en-it-small-6-1`.
-    text
-        What the student learns from.
+    monolingual
+        A plain text file in the source language, which has no translation: the model translates
+        its sentences, too. May be given several times.
+    n_best
+        How many translations of each sentence the student learns from.
     set_
         Change a setting of the student's recipe, as section.key=value; may be given several times.
     jobs
@@ -87,14 +72,15 @@ def distill(
     from dragoman.errors import UsageError
     from dragoman.training.display import ConsoleDisplay
 
-    if not (pairs or text.monolingual):
+    if not (pairs or monolingual):
         raise UsageError("name the text that the model translates: PAIRS, or --monolingual FILE")
     order = Distillation(
         teacher=model,
         corpora=tuple(CorpusConfig(path=path) for path in pairs),
+        monolingual=monolingual,
         student=student,
         directory=output or _beside(model, student),
-        **vars(text),
+        n_best=n_best,
         assignments=set_,
     )
     stopped_by = distil(

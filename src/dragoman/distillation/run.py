@@ -15,7 +15,7 @@ from dragoman.corpora.fingerprint import files_of
 from dragoman.corpora.text_file import CorpusError
 from dragoman.decoding.config import RANGES, SearchConfig
 from dragoman.distillation.student import as_learnt, student_recipe
-from dragoman.distillation.text import references_of, write_pairs, write_sources
+from dragoman.distillation.text import write_pairs, write_sources
 from dragoman.durable import checksum, write_atomically
 from dragoman.errors import DragomanError, UsageError
 from dragoman.model_directory import ModelDirectory
@@ -67,10 +67,7 @@ class Distillation:
     """Of the student's run."""
 
     n_best: int = 1
-    """Translations of each sentence that the teacher makes."""
-
-    nearest: bool = False
-    """Whether only the one nearest to the reference is taught, instead of them all."""
+    """Translations of each sentence that are taught."""
 
     assignments: tuple[str, ...] = ()
     """Changes to the student's recipe, as section.key=value."""
@@ -154,7 +151,7 @@ def distil(
     pairs = dict(zip(_files(order), weights, strict=True))
     recipe = student_recipe(teacher, order.student, pairs, order.assignments)
     require_compiler(recipe.training, device_of_process(recipe.training.device))
-    search = _search(teacher, order)
+    search = _search(teacher, order.n_best)
     _require_text(order, recipe.corpora)
     make_directory(order.directory)
     with named_when_unwritable(order.directory), only_one(order.directory):
@@ -222,52 +219,39 @@ def _translate(
         teacher=teacher.description.weights_sha256,
         search=search,
     )
-    sources = folder / SOURCES
-    is_complete = (folder / TRANSLATIONS).exists()  # else it is not there
-    try:
-        if is_complete:
-            of.compare(folder)
-        newest.replace(sources)
-        references_of(newest).replace(references_of(sources))
-    finally:
-        newest.unlink(missing_ok=True)
-        references_of(newest).unlink(missing_ok=True)
-    if not is_complete:
+    if (folder / TRANSLATIONS).exists():  # it appears when it is complete
+        newest.unlink()
+        of.compare(folder)
+    else:
+        newest.replace(folder / SOURCES)
         of.write(folder)
         display.message(f"{order.teacher} translates them")
         translator = TranslatorSettings(model=order.teacher, search=search)
         job = Job(
             translator=translator,
-            files=PlainText((sources,), "json"),
+            files=PlainText((folder / SOURCES,), "json"),
             output=folder / TRANSLATIONS,
             lines_per_block=translator.lines_per_block,
         )
         translate_files(job, distribute, tell)
     parts = list(zip(_files(order), counts, strict=True))
-    nearest_to = references_of(sources) if order.nearest else None
-    kept, left_out = write_pairs(folder / TRANSLATIONS, parts, nearest_to=nearest_to)
+    kept, left_out = write_pairs(folder / TRANSLATIONS, parts)
     display.message(_account(kept, left_out))
     summary = {"kept": kept, "left_out": left_out}
     write_atomically(folder / SUMMARY, json.dumps(summary, indent=2))
 
 
-def _search(teacher: ModelDirectory, order: Distillation) -> SearchConfig:
+def _search(teacher: ModelDirectory, n_best: int) -> SearchConfig:
     """Search as the teacher's recipe says, with a beam wide enough for so many translations.
 
     Raises:
-        UsageError: there is no such beam, or nothing to choose from or by.
+        UsageError: there is no such beam.
     """
     least, most = RANGES["n_best"]
-    if not least <= order.n_best <= most:
-        raise UsageError(f"--n-best {order.n_best} is not between {least} and {most}")
-    if order.nearest and order.n_best == 1:
-        raise UsageError(
-            "--nearest chooses one of several translations: say of how many, such as --n-best 5"
-        )
-    if order.nearest and not order.corpora:
-        raise UsageError("--nearest chooses by the other side of pairs: name some")
+    if not least <= n_best <= most:
+        raise UsageError(f"--n-best {n_best} is not between {least} and {most}")
     search = teacher.search
-    return replace(search, beam_size=max(search.beam_size, order.n_best), n_best=order.n_best)
+    return replace(search, beam_size=max(search.beam_size, n_best), n_best=n_best)
 
 
 def _account(kept: int, left_out: Counter[str]) -> str:
