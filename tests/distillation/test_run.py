@@ -211,7 +211,8 @@ def test_layers_of_another_width_are_refused(start: Distil, teacher: Path) -> No
 def test_several_processes_do_not_translate_for_one_student(
     start: Distil, run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dragoman.distillation.run.world_size", lambda: 2)
+    monkeypatch.setenv("TORCHELASTIC_RUN_ID", "none")
+    monkeypatch.setenv("WORLD_SIZE", "2")
 
     advice = (
         r"torchrun --nproc-per-node 2 -m dragoman train '.*/my run/recipe\.toml' -o '.*/my run'$"

@@ -23,6 +23,9 @@ from dragoman.recipe import Recipe
 
 from .test_plan import REHEARSAL
 
+ONE_OF_TWO = {"TORCHELASTIC_RUN_ID": "none", "RANK": "0", "WORLD_SIZE": "2"}
+"""What torchrun tells the first of two processes."""
+
 
 @pytest.fixture
 def given(tmp_path: Path) -> dict[str, Any]:
@@ -165,7 +168,8 @@ def test_several_processes_take_a_plan_that_was_made_before(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     alone = planned(given, tmp_path / "run")
-    monkeypatch.setattr("dragoman.planning.planned_run.world_size", lambda: 2)
+    for name, value in ONE_OF_TWO.items():
+        monkeypatch.setenv(name, value)
 
     with only_one(tmp_path / "run"):  # as one of them may have just locked it
         assert planned(given, tmp_path / "run") == alone
@@ -244,7 +248,8 @@ def test_nothing_is_planned_where_it_could_not_be_trained(
         planned(given, tmp_path / "taken")
     with pytest.raises(RunError, match=r"plan\.json: not a plan that training wrote"):
         planned(given, tmp_path / "damaged")
-    monkeypatch.setattr("dragoman.planning.planned_run.world_size", lambda: 2)
+    for name, value in ONE_OF_TWO.items():
+        monkeypatch.setenv(name, value)
     with pytest.raises(UsageError, match="several processes cannot plan them"):
         planned(given, tmp_path / "run")
     assert rehearsals == []
