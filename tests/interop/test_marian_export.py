@@ -22,7 +22,7 @@ from dragoman.engines.pytorch import PyTorchEngine
 from dragoman.interop import marian, marian_export, residual_stream
 from dragoman.interop import marian_proof as proving
 from dragoman.interop.export import ExportError
-from dragoman.interop.marian import import_marian
+from dragoman.interop.marian import convert_marian
 from dragoman.interop.marian_config import FIXED
 from dragoman.interop.marian_export import export_marian
 from dragoman.interop.staging import OutputError
@@ -107,7 +107,7 @@ def test_what_is_imported_again_is_described_as_before(
     directory = save(norm="after", max_length=70, **settings, **rates)
     export_marian(directory.path)
 
-    import_marian(directory.path / "marian", tmp_path / "again")
+    convert_marian(directory.path / "marian", tmp_path / "again")
 
     before, after = directory.description, ModelDirectory(tmp_path / "again").description
     assert after.model == before.model

@@ -16,7 +16,7 @@ from transformers import MarianMTModel, MarianTokenizer
 from dragoman.decoding.config import SearchConfig
 from dragoman.engines.pytorch import PyTorchEngine
 from dragoman.interop import proof
-from dragoman.interop.marian import import_marian, load_marian
+from dragoman.interop.marian import convert_marian, load_marian
 from dragoman.interop.marian_config import MarianError
 from dragoman.interop.marian_proof import find_other_tokens, prove_import
 from dragoman.model_directory import ModelDescription, ModelDirectory
@@ -33,7 +33,7 @@ def imported(
     theirs = save_marian()
     theirs.final_logits_bias[0, EOS] = 4.0
     theirs.save_pretrained(tmp_path)
-    import_marian(tmp_path, tmp_path / "imported", languages=("en", "it"))
+    convert_marian(tmp_path, tmp_path / "imported", languages=("en", "it"))
     monkeypatch.setattr(proof, "NUM_SENTENCES", 6)
     return theirs, tmp_path / "imported"
 
@@ -65,7 +65,7 @@ def test_a_model_that_cannot_be_is_refused_in_a_sentence(
     (tmp_path / "tokenizer_config.json").write_text(json.dumps({"separate_vocabs": True}))
 
     with pytest.raises(MarianError, match="vocabularies differ"):
-        import_marian(tmp_path, tmp_path / "imported", languages=("en", "it"))
+        convert_marian(tmp_path, tmp_path / "imported", languages=("en", "it"))
 
 
 @pytest.mark.parametrize("said", [{}, {"separate_vocabs": False}])
@@ -78,7 +78,7 @@ def test_a_second_vocabulary_is_not_passed_over(
     (tmp_path / "tokenizer_config.json").write_text(json.dumps(said))
 
     with pytest.raises(MarianError, match=r'has a target_vocab\.json, .* "separate_vocabs": true'):
-        import_marian(tmp_path, tmp_path / "imported", languages=("en", "it"))
+        convert_marian(tmp_path, tmp_path / "imported", languages=("en", "it"))
 
 
 def test_embeddings_that_were_filled_up_are_told_from_their_vocabulary(
@@ -99,7 +99,7 @@ def test_embeddings_that_were_filled_up_are_told_from_their_vocabulary(
     with pytest.raises(
         MarianError, match=f"embeddings of {rows} tokens, but its vocabulary has {rows - 1}"
     ):
-        import_marian(tmp_path, tmp_path / "imported", languages=("en", "it"))
+        convert_marian(tmp_path, tmp_path / "imported", languages=("en", "it"))
 
 
 @pytest.mark.parametrize("token", ["ita", ">>ita<<"])
@@ -110,7 +110,7 @@ def test_the_language_token_names_the_target(
     languages = {"source_lang": "en", "target_lang": "ROMANCE"}
     (tmp_path / "tokenizer_config.json").write_text(json.dumps(languages))
 
-    import_marian(tmp_path, tmp_path / "imported", language_token=token)
+    convert_marian(tmp_path, tmp_path / "imported", language_token=token)
 
     description = ModelDirectory(tmp_path / "imported").description
     assert (description.source_language, description.target_language) == ("en", "it")
@@ -124,7 +124,7 @@ def test_the_language_token_may_name_a_region(save_marian: SaveMarian, tmp_path:
     (tmp_path / "vocab.json").write_text(vocabulary)
     (tmp_path / "tokenizer_config.json").write_text('{"source_lang": "en"}')
 
-    import_marian(tmp_path, tmp_path / "imported", language_token=">>por_BR<<")
+    convert_marian(tmp_path, tmp_path / "imported", language_token=">>por_BR<<")
 
     assert ModelDirectory(tmp_path / "imported").description.languages == ("en", "pt-BR")
 
@@ -142,12 +142,12 @@ def test_special_tokens_that_differ_between_the_languages_are_refused(
     (tmp_path / file).write_text(json.dumps(vocabulary | exchanged))
 
     with pytest.raises(MarianError, match=r"in a vocabulary, but .* in config.json or in the oth"):
-        import_marian(tmp_path, tmp_path / "imported", languages=("en", "it"))
+        convert_marian(tmp_path, tmp_path / "imported", languages=("en", "it"))
 
 
 def test_a_model_of_few_positions_is_proved_too(save_marian: SaveMarian, tmp_path: Path) -> None:
     save_marian(max_position_embeddings=24)
-    import_marian(tmp_path, tmp_path / "imported", languages=("en", "it"))
+    convert_marian(tmp_path, tmp_path / "imported", languages=("en", "it"))
 
     agreement = prove_import(tmp_path, tmp_path / "imported")
 
@@ -165,7 +165,7 @@ def test_a_stored_table_of_too_few_positions_for_the_proof_is_told_in_a_sentence
         table = getattr(theirs.model, stack).embed_positions.weight
         weights[f"model.{stack}.embed_positions.weight"] = table.detach().clone()
     save_file(weights, tmp_path / "model.safetensors", metadata={"format": "pt"})
-    import_marian(tmp_path, tmp_path / "imported", languages=("en", "it"))
+    convert_marian(tmp_path, tmp_path / "imported", languages=("en", "it"))
 
     with pytest.raises(MarianError, match="24 positions, but the proof takes 41; let transformers"):
         prove_import(tmp_path, tmp_path / "imported")
@@ -196,7 +196,7 @@ def test_the_longest_text_is_that_of_the_model(
     limit = {} if said is None else {"model_max_length": said}
     (tmp_path / "tokenizer_config.json").write_text(json.dumps(limit))
 
-    import_marian(tmp_path, tmp_path / "imported", languages=("en", "it"))
+    convert_marian(tmp_path, tmp_path / "imported", languages=("en", "it"))
 
     assert ModelDirectory(tmp_path / "imported").description.max_length == expected
 
@@ -219,7 +219,7 @@ def test_a_model_whose_translations_begin_with_their_end_can_end(
     theirs = save_marian(decoder_start_token_id=EOS)
     theirs.final_logits_bias[0, EOS] = 20.0
     theirs.save_pretrained(tmp_path)
-    import_marian(tmp_path, tmp_path / "imported", languages=("en", "it"))
+    convert_marian(tmp_path, tmp_path / "imported", languages=("en", "it"))
 
     directory = ModelDirectory(tmp_path / "imported")
     engine = PyTorchEngine(
@@ -255,7 +255,7 @@ def test_what_translations_begin_with_may_stand_in_another_file(
         path = tmp_path / name
         path.write_text(json.dumps(json.loads(path.read_text()) | change))
 
-    import_marian(tmp_path, tmp_path / "imported", languages=("en", "it"))
+    convert_marian(tmp_path, tmp_path / "imported", languages=("en", "it"))
 
     begins_with = ModelDirectory(tmp_path / "imported").description.special_ids.bos
     assert begins_with == (theirs.config.pad_token_id if expected is None else expected)
@@ -270,7 +270,7 @@ def test_languages_that_are_none_are_asked_for(
     (tmp_path / "tokenizer_config.json").write_text(json.dumps(table))
 
     with pytest.raises(MarianError, match="nothing says which languages it translates; name them"):
-        import_marian(tmp_path, tmp_path / "imported")
+        convert_marian(tmp_path, tmp_path / "imported")
 
 
 @pytest.mark.parametrize("beam_size", [1, 4])
@@ -313,7 +313,7 @@ def test_a_model_saved_in_half_precision_is_proved_in_single_precision(
     save_marian: SaveMarian, tmp_path: Path
 ) -> None:
     save_marian().half().save_pretrained(tmp_path)
-    import_marian(tmp_path, tmp_path / "imported", languages=("en", "it"))
+    convert_marian(tmp_path, tmp_path / "imported", languages=("en", "it"))
 
     agreement = prove_import(tmp_path, tmp_path / "imported")
 
@@ -335,7 +335,7 @@ def test_the_proof_fails_if_the_original_is_another_model(
 
 def test_a_target_that_is_cut_otherwise_is_found(save_marian: SaveMarian, tmp_path: Path) -> None:
     save_marian()
-    import_marian(tmp_path, tmp_path / "imported", languages=("en", "it"))
+    convert_marian(tmp_path, tmp_path / "imported", languages=("en", "it"))
     tokenizers = ModelDirectory(tmp_path / "imported").load_tokenizers()
     assert find_other_tokens(tmp_path, tokenizers) == []
 
@@ -355,12 +355,12 @@ def test_without_transformers_nothing_is_proved(
 def test_the_languages_are_those_of_the_tokenizer(save_marian: SaveMarian, tmp_path: Path) -> None:
     save_marian()
     with pytest.raises(MarianError, match="nothing says which languages it translates"):
-        import_marian(tmp_path, tmp_path / "imported")
+        convert_marian(tmp_path, tmp_path / "imported")
 
     (tmp_path / "tokenizer_config.json").write_text(
         json.dumps({"source_lang": "eng", "target_lang": "ita"})
     )
-    import_marian(tmp_path, tmp_path / "imported")
+    convert_marian(tmp_path, tmp_path / "imported")
 
     description = ModelDirectory(tmp_path / "imported").description
     assert (description.source_language, description.target_language) == ("eng", "ita")

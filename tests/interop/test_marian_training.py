@@ -14,7 +14,7 @@ from dragoman.finetuning.recipe import (
     FineTuning,
     finetuning_recipe,
 )
-from dragoman.interop.marian import import_marian
+from dragoman.interop.marian import convert_marian
 from dragoman.model_directory import ModelDirectory, update_description
 from dragoman.pipeline.run import train_model
 from dragoman.training.display import Display
@@ -30,7 +30,7 @@ IGNORED = -100  # the label that Hugging Face's loss leaves out
 @pytest.fixture
 def imported(save_marian: Callable[..., Any], tmp_path: Path) -> tuple[Any, ModelDirectory]:
     theirs = save_marian(dropout=0.0)
-    import_marian(tmp_path, tmp_path / "imported", languages=("en", "it"))
+    convert_marian(tmp_path, tmp_path / "imported", languages=("en", "it"))
     return theirs, ModelDirectory(tmp_path / "imported")
 
 

@@ -21,7 +21,7 @@ from dragoman.decoding.config import SearchConfig
 from dragoman.engines.pytorch import PyTorchEngine
 from dragoman.interop import onnx as exporting
 from dragoman.interop.export import ExportError
-from dragoman.interop.marian import import_marian
+from dragoman.interop.marian import convert_marian
 from dragoman.interop.onnx import export_onnx
 from dragoman.interop.onnx_description import explain
 from dragoman.interop.onnx_proof import OnnxCopy
@@ -165,7 +165,7 @@ def test_the_example_of_the_readme_reads_the_tokenizers_beside_it(
 ) -> None:
     if tokenizer == "marian":
         save_marian()
-        import_marian(tmp_path, tmp_path / "imported", languages=("en", "it"))
+        convert_marian(tmp_path, tmp_path / "imported", languages=("en", "it"))
         model = LoadedModel.load(tmp_path / "imported")
     else:
         model = LoadedModel.load(save(tokenizer=tokenizer).path)

@@ -11,7 +11,7 @@ import torch
 
 from dragoman.engines.ctranslate2 import CTranslate2Engine
 from dragoman.interop.ctranslate2 import export_ctranslate2
-from dragoman.interop.marian import import_marian
+from dragoman.interop.marian import convert_marian
 from dragoman.interop.marian_export import export_marian
 from dragoman.interop.marian_proof import HuggingFaceCopy
 from dragoman.interop.onnx_proof import OnnxCopy
@@ -29,7 +29,9 @@ def original(save_marian: SaveMarian, tmp_path: Path) -> Path:
     theirs.final_logits_bias[0, theirs.config.eos_token_id] = 3.0
     theirs.final_logits_bias[0, [1, theirs.config.pad_token_id]] = -30.0
     theirs.save_pretrained(tmp_path)
-    import_marian(tmp_path, tmp_path / "imported", languages=("en", "it"), language_token=">>ita<<")
+    convert_marian(
+        tmp_path, tmp_path / "imported", languages=("en", "it"), language_token=">>ita<<"
+    )
     return tmp_path
 
 

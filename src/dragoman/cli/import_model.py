@@ -48,29 +48,19 @@ def marian(
         Print one JSON object, for programs.
     """
     from dragoman.corpora.languages import parse_languages
-    from dragoman.interop.marian import find_bad_words, import_marian
-    from dragoman.interop.marian_proof import find_other_tokens, prove_import
-    from dragoman.interop.staging import staging
-    from dragoman.model_directory import ModelDirectory
+    from dragoman.interop.marian_import import import_marian
 
-    pair = None if languages is None else parse_languages(languages)
     made = output or Path("models") / directory.resolve().name
-    with staging(made) as unfinished:
-        import_marian(
-            directory,
-            unfinished,
-            languages=pair,
-            language_token=language_token,
-        )
-        agreement = prove_import(directory, unfinished)
-        imported = ModelDirectory(unfinished)
-        others = find_other_tokens(directory, imported.load_tokenizers()) if agreement else []
-        bad_words = find_bad_words(directory, imported.description.forbidden_ids)
+    result = import_marian(
+        directory,
+        made,
+        languages=None if languages is None else parse_languages(languages),
+        language_token=language_token,
+    )
     if json:
-        proof = None if agreement is None else asdict(agreement)
-        missed = {"texts_cut_otherwise": others, "bad_words_ids": bad_words}
-        print_json({"output": str(made), "proof": proof, **missed})
+        print_json({"output": str(made), **asdict(result)})
         return
+    agreement, others, bad_words = result.proof, result.texts_cut_otherwise, result.bad_words_ids
     if agreement is None:
         print("not proved: install transformers")
     else:

@@ -73,7 +73,7 @@ def load_marian(directory: Path, *, language_token: str | None = None) -> Marian
     return MarianModel(transformer.eval(), tokenizers, _max_length(directory, table))
 
 
-def import_marian(
+def convert_marian(
     directory: Path,
     output: Path,
     *,
