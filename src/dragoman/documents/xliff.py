@@ -1,7 +1,6 @@
 """XLIFF 1.2 and 2.x: units without a translation get one; those that have one stay as they are."""
 
 import re
-from bisect import bisect
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -15,7 +14,7 @@ from dragoman.languages.codes import language_tag
 from dragoman.markup.passage import Passage
 from dragoman.markup.placeholders import PLACEHOLDER, unused_names
 from dragoman.markup.rules import Rules
-from dragoman.markup.tags import Token, read_tokens
+from dragoman.markup.tags import Token, find_ends, read_tokens
 from dragoman.markup.text_reader import TextReader
 
 _UNITS = ("trans-unit", "segment")
@@ -71,11 +70,11 @@ class _File:
         self.text = text
         self.tokens = read_tokens(text, is_xml=True, is_string=False)
         self.starts = [0, *accumulate(len(token.raw) for token in self.tokens)]
-        self._line_ends = [found.start() for found in re.finditer("\n", text)]
+        self._ends = find_ends(self.tokens)
 
     def line(self, place: int) -> int:
         """Return the line of a token, from 1."""
-        return bisect(self._line_ends, self.starts[place]) + 1
+        return self.text.count("\n", 0, self.starts[place]) + 1
 
     def inside(self, part: _Part) -> str:
         """Return what stands between the tags of an element."""
@@ -100,13 +99,11 @@ class _File:
         """
         if self.tokens[opening].kind != "open":
             return opening
-        depth = 0
-        for place in range(opening, len(self.tokens)):
-            if _name(self.tokens[place]) == _name(self.tokens[opening]):
-                depth += {"open": 1, "close": -1}.get(self.tokens[place].kind, 0)
-            if depth == 0:
-                return place
-        raise DocumentError(self.line(opening), f"<{_name(self.tokens[opening])}> is not closed")
+        if opening not in self._ends:
+            raise DocumentError(
+                self.line(opening), f"<{_name(self.tokens[opening])}> is not closed"
+            )
+        return self._ends[opening]
 
 
 def take_xliff_apart(text: str, reader: TextReader) -> Document:
