@@ -20,10 +20,8 @@ from dragoman.markup.text_reader import TextReader
 _UNITS = ("trans-unit", "segment")
 """What has a source and a target, in 1.2 and in 2.x."""
 
-_LANGUAGES = {"file": ("source-language", "target-language"), "xliff": ("srclang", "trglang")}
-"""Where the languages are named, and by what, in small letters."""
-
-_SPELLINGS = {"target-language": "target-language", "trglang": "trgLang"}
+_LANGUAGES = {"file": ("source-language", "target-language"), "xliff": ("srcLang", "trgLang")}
+"""Where the languages are named, and by what."""
 
 _PLACEHOLDERS = ("ph", "x", "it", "bx", "ex", "sc", "ec", "cp", "sm", "em")
 """What stands for something of the program, whose place is in the sentence."""
@@ -147,13 +145,13 @@ def _attributes(tag: str) -> Mapping[str, str]:
 def _check_languages(file: _File, place: int, reader: TextReader) -> Iterator[Edit]:
     """Refuse other languages than the model's, and name the target if nothing does."""
     tag = file.tokens[place].raw
-    attributes = _attributes(tag)
+    said = _attributes(tag)
     source, target = _LANGUAGES[_name(file.tokens[place])]
-    check_language(attributes.get(source, ""), reader.source, file.line(place), "from")
-    check_language(attributes.get(target, ""), reader.target, file.line(place), "into")
-    if source in attributes and target not in attributes:
+    check_language(said.get(source.lower(), ""), reader.source, file.line(place), "from")
+    check_language(said.get(target.lower(), ""), reader.target, file.line(place), "into")
+    if source.lower() in said and target.lower() not in said:
         end = file.starts[place] + len(tag.rstrip("/>").rstrip())
-        yield Edit(end, end, f' {_SPELLINGS[target]}="{language_tag(reader.target)}"')
+        yield Edit(end, end, f' {target}="{language_tag(reader.target)}"')
 
 
 def _fill(file: _File, opening: int, closing: int, reader: TextReader) -> Iterator[Edit]:
