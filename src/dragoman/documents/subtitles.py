@@ -158,25 +158,12 @@ def _mark(line: str) -> str:
     return found[0]
 
 
-def take_subrip_apart(text: str, reader: TextReader) -> Passage:
-    """Take a SubRip file apart. A blank line does not end a cue, but the number of the next does.
-
-    Raises:
-        DocumentError: it has no times.
-    """
-    return _take_apart(text, reader, blank_ends=False)
-
-
-def take_webvtt_apart(text: str, reader: TextReader) -> Passage:
-    """Take a WebVTT file apart. A blank line ends a cue, so notes and styles stay.
-
-    Raises:
-        DocumentError: it has no times.
-    """
-    return _take_apart(text, reader, blank_ends=True)
-
-
 def _take_apart(text: str, reader: TextReader, *, blank_ends: bool) -> Passage:
+    """Take a file apart.
+
+    Raises:
+        DocumentError: it has no times.
+    """
     cues = [cue for cue in _read_cues(text, blank_ends=blank_ends) if cue.words]
     places = [(cue.begin, cue.end, cue.place) for cue in cues]
     if lines := read_rolling_lines(text, places, partial(_TIMED.sub, "")):
@@ -192,14 +179,20 @@ def _take_apart(text: str, reader: TextReader, *, blank_ends: bool) -> Passage:
     return edit(text, edits)
 
 
+take_subrip_apart = partial(_take_apart, blank_ends=False)
+"""Takes a SubRip file apart: a blank line does not end a cue, but the number of the next does."""
+
+take_webvtt_apart = partial(_take_apart, blank_ends=True)
+"""Takes a WebVTT file apart: a blank line ends a cue, so notes and styles stay."""
+
+
 def _read_rolling(lines: Sequence[RollingLine], reader: TextReader) -> Document:
     """Take lines apart as if each were a cue, to be written one below the other, however long."""
     cues = [Cue(line.begin, line.end, (0, 0), "", line.text, "") for line in lines]
     passages = [
         _read_group(group, ["\n"] * (len(group) - 1), None, reader) for group in _group(cues)
     ]
-    first, *others = passages
-    return Document([first, *(each for passage in others for each in ("\n", passage))])
+    return Document([each for passage in passages for each in ("\n", passage)][1:])
 
 
 def _read_cues(text: str, *, blank_ends: bool) -> Iterator[Cue]:
