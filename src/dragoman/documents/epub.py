@@ -54,8 +54,8 @@ def take_epub_apart(text: str, reader: TextReader) -> Passage:
         and _IN_COLUMNS.search(text) is not None
         and _IS_FIXED.search(text) is None
     )
-    first, *others = (_take_part_apart(part, reader, lies_down) for part in text.split(END))
-    return Document([first, *(each for part in others for each in (END, part))])
+    parts = (_take_part_apart(part, reader, lies_down) for part in text.split(END))
+    return Document([each for part in parts for each in (END, part)][1:])
 
 
 def _take_part_apart(part: str, reader: TextReader, lies_down: bool) -> str | Passage:
