@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 
-from dragoman.documents.document import Document, Rewritten
+from dragoman.documents.document import Rewritten, read_between
 from dragoman.markup.passage import Passage
 
 _BRACE = re.compile(
@@ -36,12 +37,7 @@ def read_choices(text: str, read: Callable[[str], Passage]) -> Passage:
     if len(cuts) == 1:
         return read(text)
     parts = [text[start:end] for start, end in pairwise([*cuts, len(text)])]
-    return Document(
-        [
-            part if i % 2 or not part.strip() else _read_with_number(part, read)
-            for i, part in enumerate(parts)
-        ]
-    )
+    return read_between(parts, partial(_read_with_number, read=read))
 
 
 def _read_with_number(text: str, read: Callable[[str], Passage]) -> Passage:

@@ -69,6 +69,13 @@ def unused_mark(text: str) -> str:
     return mark
 
 
+def read_between(parts: Sequence[str], read: Callable[[str], Passage]) -> Document:
+    """Take every other part apart, from the first on; those between them, and blank ones, stay."""
+    return Document(
+        [part if i % 2 or not part.strip() else read(part) for i, part in enumerate(parts)]
+    )
+
+
 def line_break_of(text: str) -> str:
     """Return how lines end in a file."""
     return "\r\n" if "\r\n" in text else "\n"

@@ -24,6 +24,7 @@ from dragoman.documents.document import (
     Rewritten,
     edit,
     line_break_of,
+    read_between,
 )
 from dragoman.documents.languages import check_language
 from dragoman.languages.scripts import RANGES, SENTENCE_ENDS
@@ -155,15 +156,7 @@ class _Writer:
         if len(accelerators) == 1:
             write = partial(_accelerate, sign=accelerators[0][0], letter=accelerators[0][1])
             return Rewritten(self._read(_ACCELERATOR.sub(r"\2", text)), write)
-        first, *others = _COLUMN.split(text)
-        if not others:
-            return self._read_column(text)
-        return Document(
-            [
-                part if i % 2 or not part.strip() else self._read_column(part)
-                for i, part in enumerate([first, *others])
-            ]
-        )
+        return read_between(_COLUMN.split(text), self._read_column)
 
     def _read_column(self, text: str) -> Passage:
         """Take a text apart with its line breaks as escapes, which stay where they are."""
