@@ -7,7 +7,6 @@ is kept.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
 from typing import Protocol
 
 from dragoman.documents.archive import END
@@ -27,6 +26,7 @@ from dragoman.documents.spreadsheet import (
     is_named,
 )
 from dragoman.languages.scripts import is_right_to_left, loses_columns
+from dragoman.markup.passage import Passage, put_together_each
 from dragoman.markup.text_reader import TextReader
 from dragoman.translation import Alternative, join
 
@@ -65,39 +65,30 @@ class Dialect(Protocol):
         """Replace the content of a paragraph: by text in some format, and by things."""
 
 
-class _TextPlace(Protocol):
-    """Where texts of a part stand."""
-
-    pieces: list[str]
-
-    def write(self, translations: Sequence[Alternative]) -> Alternative:
-        """Put translations in their place."""
-
-
 class _ParagraphPlace:
-    """A paragraph."""
+    """A paragraph; its translation is put in its place."""
 
     def __init__(self, element: Element, dialect: Dialect, reader: TextReader) -> None:
         self._element, self._dialect = element, dialect
         self._paragraph = Paragraph(dialect.read(element), reader)
         self.pieces = self._paragraph.pieces
 
-    def write(self, translations: Sequence[Alternative]) -> Alternative:
-        """Put translations in their place."""
+    def put_together(self, translations: Sequence[Alternative]) -> Alternative:
+        """Fill the paragraph."""
         translated, content = self._paragraph.write(translations)
         self._dialect.fill(self._element, content)
         return translated
 
 
 class _StringPlace:
-    """A text outside paragraphs."""
+    """A text outside paragraphs; its translation is put in its place."""
 
     def __init__(self, place: StringPlace, reader: TextReader) -> None:
         self._place, self._passage = place, reader.read_string(place.text)
         self.pieces = self._passage.pieces
 
-    def write(self, translations: Sequence[Alternative]) -> Alternative:
-        """Put translations in their place."""
+    def put_together(self, translations: Sequence[Alternative]) -> Alternative:
+        """Say the translation, or as much of it as there is room for."""
         translated = self._passage.put_together(translations)
         if self._place.write(translated.text) or "is far too long" in translated.faults:
             return translated
@@ -137,12 +128,10 @@ class OfficeDocument:
                 written.append(part)
                 continue
             root = _parse(part)
-            for place in self._read(root):
-                if place.pieces:
-                    found.append(place.write(list(islice(rest, len(place.pieces)))))
+            found += put_together_each(self._read(root), rest)
             self._finish(root)
-            declaration = etree.tostring(root.getroottree(), encoding="UTF-8", standalone=True)
-            written.append(declaration.decode())
+            xml = etree.tostring(root.getroottree(), encoding="UTF-8", standalone=True)
+            written.append(xml.decode())
         return join(found, END.join(written))
 
     def _finish(self, root: Element) -> None:
@@ -161,9 +150,10 @@ class OfficeDocument:
             return True
         return (self._turns and _SHEET_VIEW in part) or (self._computes and _SHEETS in part)
 
-    def _read(self, root: Element) -> list[_TextPlace]:
+    def _read(self, root: Element) -> list[Passage]:
+        """Find what has words."""
         dialect = self._dialect_of(root)
-        return [
+        places: list[Passage] = [
             *(  # first, as paragraphs are filled with copies of links
                 _StringPlace(place, self._reader)
                 for place in find_strings(root)
@@ -171,6 +161,7 @@ class OfficeDocument:
             ),
             *(_ParagraphPlace(each, dialect, self._reader) for each in dialect.paragraphs(root)),
         ]
+        return [place for place in places if place.pieces]
 
     def _dialect_of(self, root: Element) -> Dialect:
         if "opendocument" in root.tag:

@@ -9,11 +9,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape, unescape
-from itertools import groupby, islice, takewhile
+from itertools import groupby, takewhile
 from typing import Any, NamedTuple
 
 from dragoman.languages.scripts import SENTENCE_ENDS
 from dragoman.markup.document import Markup
+from dragoman.markup.passage import put_together_each
 from dragoman.markup.placeholders import PLACEHOLDER, unused_names
 from dragoman.markup.rules import Rules
 from dragoman.markup.text_reader import TextReader
@@ -166,22 +167,21 @@ class Paragraph:
                 self._parts.append(_read(stretch, reader))
             else:
                 self._parts += stretch
-        stretches = [part for part in self._parts if isinstance(part, _Stretch)]
-        self.pieces = [piece for stretch in stretches for piece in stretch.markup.pieces]
+        self._markups = [part.markup for part in self._parts if isinstance(part, _Stretch)]
+        self.pieces = [piece for markup in self._markups for piece in markup.pieces]
 
     def write(self, translations: Sequence[Alternative]) -> tuple[Alternative, list[Written]]:
         """Return the translation, and what it consists of."""
-        rest = iter(translations)
-        found: list[Alternative] = []
+        found = put_together_each(self._markups, translations)
+        texts = [each.text for each in found]
+        rest = iter(texts)
         written: list[Written] = []
         for part in self._parts:
             if isinstance(part, _Stretch):
-                pieces = list(islice(rest, len(part.markup.pieces)))
-                found.append(part.markup.put_together(pieces))
-                written += part.write(found[-1].text)
+                written += part.write(next(rest))
             else:
                 written.append(Written(part, part.text))
-        return join(found, " ".join(each.text for each in found)), written
+        return join(found, " ".join(texts)), written
 
 
 def _end_at_notes(parts: Sequence[Inline]) -> list[Inline]:
@@ -229,12 +229,12 @@ def _forms(parts: Sequence[Inline]) -> Iterator[str | None]:
     """Tell the format of each part; a thing has that of text beside it in the same elements."""
     for i, part in enumerate(parts):
         beside = [*parts[max(0, i - 1) : i], *parts[i + 1 : i + 2]] if part.around else []
-        formats = [other.format for other in beside if _is_like(other, part)]
+        formats = [
+            other.format
+            for other in beside
+            if other.text is not None and other.around == part.around
+        ]
         yield part.format if part.text is not None else next(iter(formats), None)
-
-
-def _is_like(other: Inline, thing: Inline) -> bool:
-    return other.text is not None and other.around == thing.around
 
 
 def _with_even_gaps(parts: Sequence[Inline]) -> list[Inline]:

@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import islice, pairwise
 from typing import Protocol
@@ -39,7 +39,7 @@ class Passage(Protocol):
 
 
 def put_together_each(
-    passages: Sequence[Passage], translations: Sequence[Alternative]
+    passages: Iterable[Passage], translations: Iterable[Alternative]
 ) -> list[Alternative]:
     """Write texts again, given the translations of the pieces of all, one after another."""
     rest = iter(translations)
