@@ -89,7 +89,7 @@ def _mark_word(root: Element) -> None:
     for table in _of(root, "wordprocessingml", "tbl"):
         _mark(_properties(table, "tblPr"), "bidiVisual")
     for run in _of(root, "wordprocessingml", "r"):
-        text = "".join(child.text or "" for child in run if name_of(child) == "t")
+        text = "".join(child.text or "" for child in run.iterchildren("{*}t"))
         if text and _runs_from_right(text):
             _mark(_properties(run, "rPr"), "rtl")
 
@@ -102,9 +102,8 @@ def _runs_from_right(text: str) -> bool:
 
 def _properties(element: Element, name: str) -> Element:
     """Return the format of a paragraph, a table or a run, with which each begins."""
-    for child in element:
-        if name_of(child) == name:
-            return child
+    if (found := element.find(f"{{*}}{name}")) is not None:
+        return found
     made = in_namespace_of(element, name)
     element.insert(0, made)
     return made
@@ -112,7 +111,7 @@ def _properties(element: Element, name: str) -> Element:
 
 def _mark(properties: Element, name: str) -> None:
     """Put a mark of direction in its place."""
-    for child in [child for child in properties if name_of(child) == name]:
+    for child in properties.findall(f"{{*}}{name}"):
         properties.remove(child)
     after = _AFTER[name_of(properties)].split()
     namespace = properties.tag[: properties.tag.index("}") + 1]
@@ -169,9 +168,9 @@ def _default_styles(styles: Element) -> list[Element]:
 
 
 def _paragraph_properties(style: Element) -> Element:
-    for child in style.iterchildren(f"{_STYLE}paragraph-properties"):
-        return child
+    if (found := style.find(f"{_STYLE}paragraph-properties")) is not None:
+        return found
     made = style.makeelement(f"{_STYLE}paragraph-properties", {})
-    places = [i for i, child in enumerate(style) if child.tag == f"{_STYLE}text-properties"]
-    style.insert(places[0] if places else len(style), made)
+    behind = style.find(f"{_STYLE}text-properties")
+    style.insert(len(style) if behind is None else style.index(behind), made)
     return made

@@ -49,7 +49,7 @@ _UNSEEN_PROPERTIES = ("lang", "noProof", "dirty", "err")
 """What a program notes about text; the last two are attributes."""
 
 _KINDS_OF_TEXT = ("wordprocessingml", "drawingml")
-_KEPT_FIRST, _KEPT_LAST = ("pPr",), ("endParaRPr",)
+_KEPT_FIRST, _KEPT_LAST = "pPr", "endParaRPr"
 
 
 class OfficeOpenXml:
@@ -70,17 +70,12 @@ class OfficeOpenXml:
 
     def read(self, paragraph: Element) -> list[Inline]:
         """Take a paragraph apart."""
-        starts, others, ends = sort_marks(
-            _read_children(paragraph, ()),
-            lambda thing: name_of(thing).endswith(_STARTS) or _floats(thing),
-            lambda thing: name_of(thing).endswith(_ENDS),
-        )
+        starts, others, ends = sort_marks(_read_children(paragraph, ()), _STARTS, _ENDS, _floats)
         return [*starts, *_read_fields(others), *ends]
 
     def fill(self, paragraph: Element, content: Sequence[Written]) -> None:
         """Replace the content of a paragraph, but not its format."""
-        first = [child for child in paragraph if name_of(child) in _KEPT_FIRST]
-        last = [child for child in paragraph if name_of(child) in _KEPT_LAST]
+        first, last = (paragraph.findall(f"{{*}}{name}") for name in (_KEPT_FIRST, _KEPT_LAST))
         paragraph[:] = first
         around = Around(paragraph)
         for part, text in content:
@@ -95,7 +90,7 @@ class OfficeOpenXml:
 def _run(like: Element, thing: Element, text: str | None) -> Element:
     """Write a run in the format of another: with text, or else with a thing."""
     run = without_content(like)
-    run.extend(deepcopy(child) for child in like if name_of(child) == "rPr")
+    run.extend(map(deepcopy, like.iterchildren("{*}rPr")))
     if text is None:
         run.append(thing)
         return run
@@ -120,7 +115,7 @@ def _read_children(element: Element, wrappers: tuple[Element, ...]) -> Iterator[
             yield from _read_run(child, wrappers)
         elif name in _WRAPPERS or _is_link(child):
             yield from _read_children(child, (*wrappers, child))
-        elif name not in (*_KEPT_FIRST, *_KEPT_LAST, *_UNSEEN):
+        elif name not in (_KEPT_FIRST, _KEPT_LAST, *_UNSEEN):
             yield Inline((), thing=child, separates=name in _SEPARATORS)
 
 
@@ -160,7 +155,7 @@ def _format(around: Sequence[Element]) -> str:
 
     *wrappers, run = around
     described = [without_content(wrapper) for wrapper in wrappers]
-    for properties in (deepcopy(child) for child in run if name_of(child) == "rPr"):
+    for properties in map(deepcopy, run.iterchildren("{*}rPr")):
         for child in [child for child in properties if name_of(child) in _UNSEEN_PROPERTIES]:
             properties.remove(child)
         for attribute in _UNSEEN_PROPERTIES:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from dragoman.documents.paragraph import Around, Element, Inline, Written, name_of, sort_marks
+from dragoman.documents.paragraph import Around, Element, Inline, Written, sort_marks
 from dragoman.documents.spreadsheet import is_named
 
 _OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
@@ -63,11 +63,7 @@ class OpenDocument:
 
     def read(self, paragraph: Element) -> list[Inline]:
         """Take a paragraph apart."""
-        starts, others, ends = sort_marks(
-            self._read(paragraph, ()),
-            lambda thing: name_of(thing).endswith(_STARTS) or _floats(thing),
-            lambda thing: name_of(thing).endswith(_ENDS),
-        )
+        starts, others, ends = sort_marks(self._read(paragraph, ()), _STARTS, _ENDS, _floats)
         return [*starts, *others, *ends]
 
     def _read(self, element: Element, around: tuple[Element, ...]) -> Iterator[Inline]:

@@ -65,27 +65,31 @@ class Inline(NamedTuple):
 
 def sort_marks(
     parts: Iterable[Inline],
-    stands_first: Callable[[Element], bool],
-    stands_last: Callable[[Element], bool],
+    starts: tuple[str, ...],
+    ends: tuple[str, ...],
+    floats: Callable[[Element], bool],
 ) -> tuple[list[Inline], list[Inline], list[Inline]]:
     """Take out what would part a sentence without being in it, such as the marks of a bookmark.
 
     Args:
         parts: Of a paragraph.
-        stands_first: Tells what goes to the beginning of the paragraph.
-        stands_last: Tells what goes to its end.
+        starts: How the names end of what goes to the beginning of the paragraph.
+        ends: How the names end of what goes to its end.
+        floats: Tells what stands beside the text, and goes to the beginning, too.
 
     Returns:
         What goes to the beginning, all other parts, and what goes to the end.
     """
-    sorted_parts: tuple[list[Inline], list[Inline], list[Inline]] = ([], [], [])
+    first, others, last = list[Inline](), list[Inline](), list[Inline]()
     for part in parts:
-        if part.thing is None:
-            place = 1
+        thing = part.thing
+        if thing is not None and (name_of(thing).endswith(starts) or floats(thing)):
+            first.append(part._replace(separates=True))
+        elif thing is not None and name_of(thing).endswith(ends):
+            last.append(part._replace(separates=True))
         else:
-            place = 0 if stands_first(part.thing) else 2 if stands_last(part.thing) else 1
-        sorted_parts[place].append(part if place == 1 else part._replace(separates=True))
-    return sorted_parts
+            others.append(part)
+    return first, others, last
 
 
 class Written(NamedTuple):

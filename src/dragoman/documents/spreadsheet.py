@@ -110,7 +110,7 @@ class Spreadsheet:
             if name_of(child) == "t":
                 parts += _lines(child.text or "", (), "")
             elif name_of(child) == "r":
-                text = "".join(each.text or "" for each in child if name_of(each) == "t")
+                text = "".join(each.text or "" for each in child.iterchildren("{*}t"))
                 parts += _lines(text, (child,), _format(child))
         return parts
 
@@ -124,7 +124,7 @@ class Spreadsheet:
 
 def _run(paragraph: Element, like: Inline, text: str | None) -> Element:
     """Write text in a run like that of a part, if it has one."""
-    form = [deepcopy(each) for run in like.around for each in run if name_of(each) == "rPr"]
+    form = [deepcopy(each) for run in like.around for each in run.iterchildren("{*}rPr")]
     run = in_namespace_of(paragraph, "r")
     run.extend([*form, _text(paragraph, text or "")])
     return run
@@ -140,7 +140,7 @@ def _lines(text: str, around: tuple[Element, ...], form: str) -> Iterator[Inline
 def _format(run: Element) -> str:
     from lxml import etree
 
-    properties = [child for child in run if name_of(child) == "rPr"]
+    properties = run.iterchildren("{*}rPr")
     return "".join(etree.tostring(each, encoding="unicode", with_tail=False) for each in properties)
 
 
