@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape, unescape
 from typing import NamedTuple
 
-from dragoman.documents.document import Edit, Rewritten, unused_mark
+from dragoman.documents.document import Edit, Rewritten, edit, unused_mark
 from dragoman.documents.languages import direction_of, is_of_source, turns
 from dragoman.languages.codes import language_tag
 from dragoman.languages.scripts import is_right_to_left
@@ -94,18 +94,16 @@ class Page:
     def __init__(self, text: str, reader: TextReader) -> None:
         """Take a page apart; errors in it stay."""
         self._mark = unused_mark(text)
+        edits: list[Edit] = []
         said: list[Passage] = []
-        marked: list[str] = []
-        end = 0
-        for edit in _find_edits(text, reader):
-            marked.append(text[end : edit.start])
-            if isinstance(edit.replacement, str):
-                marked.append(edit.replacement)
-            else:
-                marked.append(f"{self._mark}{len(said)};")
-                said.append(edit.replacement)
-            end = edit.end
-        self._passages = [reader.read_markup("".join(marked) + text[end:], _RULES), *said]
+        for each in _find_edits(text, reader):
+            shown = each.replacement
+            if not isinstance(shown, str):
+                said.append(shown)
+                shown = f"{self._mark}{len(said) - 1};"
+            edits.append(each._replace(replacement=shown))
+        marked = edit(text, edits).put_together([]).text
+        self._passages = [reader.read_markup(marked, _RULES), *said]
         self.pieces = [piece for passage in self._passages for piece in passage.pieces]
 
     def put_together(self, translations: Sequence[Alternative]) -> Alternative:
@@ -120,8 +118,8 @@ def _find_edits(page: str, reader: TextReader) -> Iterator[Edit]:
     place = 0
     for token in read_document(page, _RULES):
         if token.kind in ("open", "void") or token.name in _SAYS_WITHIN_TAG:
-            for edit in _edit_tag(token, reader):
-                yield edit._replace(start=place + edit.start, end=place + edit.end)
+            for each in _edit_tag(token, reader):
+                yield each._replace(start=place + each.start, end=place + each.end)
         elif found := _ENCODING.match(token.raw):
             yield Edit(place + found.start(1), place + found.end(1), "UTF-8")
         place += len(token.raw)
