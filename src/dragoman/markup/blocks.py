@@ -15,22 +15,18 @@ def find_blocks(tokens: Sequence[Token], rules: Rules) -> Iterator[list[Token]]:
     mixed = _mixed(tokens) if rules.mixed_is_inline else set()
     block: list[Token] = []
     for i, token in enumerate(tokens):
-        if not rules.is_xml and _is_between_sentences(token, block):
-            yield from _without_edges(block)
-            block = []
-            yield [token]
-            continue
         is_apart = token.name in rules.block or (rules.is_xml and token.is_cdata)
-        inline = i in mixed or is_inline(rules, token)
-        if token.kind == "wrap" or (inline and not is_apart):
-            if not rules.is_xml and (place := _end_of_words(block, token)):
-                yield from _without_edges(block[:place])
-                block = block[place:]
-            block.append(token)
+        is_within = not is_apart and (i in mixed or is_inline(rules, token))
+        is_cut = not rules.is_xml and _is_between_sentences(token, block)
+        if is_cut or not (is_within or token.kind == "wrap"):
+            yield from _without_edges(block)
+            yield [token]
+            block = []
             continue
-        yield from _without_edges(block)
-        block = []
-        yield [token]
+        if not rules.is_xml and (place := _end_of_words(block, token)):
+            yield from _without_edges(block[:place])
+            block = block[place:]
+        block.append(token)
     yield from _without_edges(block)
 
 
@@ -66,9 +62,6 @@ def _is_between_sentences(token: Token, block: Sequence[Token]) -> bool:
     return token.is_sign and (not block or bool(_ENDS_SENTENCE.search(block[-1].raw)))
 
 
-_TAGS = ("open", "close")
-
-
 def _end_of_words(block: Sequence[Token], token: Token) -> int:
     """Find where words end, if those of a text touch them, but are shown apart from them.
 
@@ -79,7 +72,9 @@ def _end_of_words(block: Sequence[Token], token: Token) -> int:
         return _end_of_previous(block)
     if token.kind != "text":
         return 0
-    tags = list(takewhile(lambda each: each.kind in _TAGS or each.is_comment, reversed(block)))
+    tags = list(
+        takewhile(lambda each: each.kind in ("open", "close") or each.is_comment, reversed(block))
+    )
     before = block[-len(tags) - 1] if len(tags) < len(block) else None
     if not tags or before is None or before.kind != "text":
         return 0
