@@ -8,7 +8,7 @@ from dragoman.markup.tags import ANCHOR, ICON, PICTURE, Token, written
 from dragoman.terms.term import is_of_word
 
 _PICTURES = ("img", "math", "svg")
-_SPACE = re.compile(r"(?:\s|&nbsp;|&#160;)++")
+_SPACE = re.compile(r"((?:\s|&nbsp;|&#160;)++)")
 _WITHOUT_ATTRIBUTES = re.compile(r"<[\w-]+\s*/?>")
 
 
@@ -101,10 +101,9 @@ def _cut_space(tokens: list[Token], *, at_end: bool) -> str:
     place = -1 if at_end else 0
     if not tokens or tokens[place].kind != "text":
         return ""
-    text = tokens[place].raw
-    spaces = [found.span() for found in _SPACE.finditer(text)]
-    start, end = spaces[place] if spaces else (0, 0)
-    if (end if at_end else start) != (len(text) if at_end else 0):
+    parts = _SPACE.split(tokens[place].raw)  # text, space, text and so on
+    if parts[place] or len(parts) == 1:
         return ""
-    tokens[place] = tokens[place]._replace(raw=text[:start] + text[end:])
-    return text[start:end]
+    space = parts.pop(-2 if at_end else 1)
+    tokens[place] = tokens[place]._replace(raw="".join(parts))
+    return space

@@ -210,11 +210,7 @@ class _Reader(HTMLParser):
     def handle_comment(self, data: str) -> None:
         self.mark("other")
 
+    handle_pi = unknown_decl = handle_comment
+
     def handle_decl(self, decl: str) -> None:
-        self.mark("other")
-
-    def handle_pi(self, data: str) -> None:
-        self.mark("other")
-
-    def unknown_decl(self, data: str) -> None:
         self.mark("other")
