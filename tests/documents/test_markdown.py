@@ -72,6 +72,7 @@ KEPT = {
     "<b>A</b> cat\n": "<b>A</b> CAT\n",
     "Press <kbd>a &lt;\nb</kbd> *now*\n": "PRESS <kbd>a \\< b</kbd> *NOW*\n",
     "Press <kbd><b>a</b> *b*</kbd> *now*\n": "PRESS <kbd><b>a</b> *b*</kbd> *NOW*\n",
+    "Press <kbd>a <br> b</kbd> now\n": "PRESS <kbd>a <br> b</kbd> NOW\n",
     "A <i translate=no>cat</i> <var>x</var>\n": "A <i translate=no>cat</i> <var>x</var>\n",
     "\\[a cat]: /b\n": "\\[A CAT]: /B\n",
     "# A cat\rA dog\r": "# A CAT\rA DOG\r",
@@ -101,6 +102,11 @@ def test_code_within_a_link_does_not_divide_it() -> None:
     text = "See [the `exit` event](u), **`x`** here\n"
     expected = "here **`x`** [event, `exit` the](u) See\n"
     assert translated(text, take_markdown_apart, in_reverse) == expected
+
+
+def test_a_tag_that_nothing_closes_may_stand_between_others() -> None:
+    passage = take_markdown_apart("A <b>red <img src=a> cat</b>.\n", READER)
+    assert passage.pieces[0] == "A red {x0} cat."
 
 
 def test_a_box_of_a_task_and_the_sign_of_a_note_are_no_part_of_a_sentence() -> None:

@@ -26,7 +26,6 @@ _NOTE = re.compile(r"\[\^[^\]\s]+\]:?")
 """Boxes of tasks and remarks, which begin a line, and notes: the parser takes all for text."""
 
 _UNTRANSLATED = Rules().untranslated
-_TAG = re.compile(r"<(/?)([A-Za-z][\w-]*)[^>]*?(/?)>", re.DOTALL)
 _LABEL = re.compile(r"\[\s*((?:[^\[\]\\]|\\.)+?)\s*\]", re.DOTALL)
 _SPECIAL = re.compile(r"[\\`*_\[\]<>&~!]")
 
@@ -250,11 +249,11 @@ def _pairs_of_tags(tokens: Sequence["Token"]) -> dict[int, int]:
         elif token.type.endswith("_close"):
             while opened and opened.pop()[0]:
                 pass
-        elif token.type == "html_inline" and (tag := _TAG.fullmatch(token.content)):
-            name = tag[2].lower()
-            if not tag[1] and not tag[3]:
-                opened.append((name, i))
-            elif tag[1] and opened and opened[-1][0] == name:
+        elif token.type == "html_inline":
+            tag = _read_tag(token.content)
+            if tag.kind == "open":
+                opened.append((tag.name, i))
+            elif tag.kind == "close" and opened and opened[-1][0] == tag.name:
                 pairs[opened.pop()[1]] = i
     are_said = (bool(t.content.strip()) and t.type != "html_inline" for t in tokens)
     num_said = list(accumulate(are_said))
