@@ -217,6 +217,12 @@ def test_a_part_of_a_word_with_its_marks_is_not_a_word() -> None:
     assert put_together(markup, ["می\u200cبیند", "می", "بیند"]) == "<b>می</b> بیند"
 
 
+def test_a_sentence_ends_in_a_tag_whatever_its_sign() -> None:
+    markup = Markup("Is he <b>here?</b>", STRING, partial(PlainText, source="en", target="ar"))
+    found = put_together(markup, ["هل هو هنا؟", "هل هو", "هنا"])
+    assert found == "هل هو <b>هنا؟</b>"
+
+
 def test_a_tag_never_parts_a_placeholder() -> None:
     markup = Markup('From <b>"%s"</b> now', STRING, CUT)
     assert markup.pieces == ['From "%s" now', "From ", '"%s"', " now"]

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
-from dragoman.languages.scripts import CLOSING
+from dragoman.languages.scripts import CLOSING, SENTENCE_ENDS
 from dragoman.markup.rules import CODE, Rules
 from dragoman.markup.tags import ICON, Token, find_ends
 from dragoman.terms.term import is_of_word
@@ -46,7 +46,7 @@ _SEPARATOR = re.compile(
 _NEAR = 16
 """A link is looked for among so many tokens before such a sign."""
 
-_ENDS_SENTENCE = re.compile(rf"[.!?…。！？]\s*[{re.escape(CLOSING)}]*\Z")
+_ENDS_SENTENCE = re.compile(rf"[{SENTENCE_ENDS}]\s*[{re.escape(CLOSING)}]*\Z")
 
 
 def _is_between_sentences(token: Token, block: Sequence[Token]) -> bool:

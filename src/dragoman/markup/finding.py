@@ -2,12 +2,11 @@
 
 import re
 
-from dragoman.languages.scripts import is_mark
+from dragoman.languages.scripts import SENTENCE_ENDS, is_mark
 from dragoman.markup.spans import Span
 from dragoman.terms.term import is_of_word
 
 FULL_STOPS = ".\u3002\uff0e\uff61\u0964"
-SENTENCE_ENDS = (*FULL_STOPS, *"!?…\uff01\uff1f")
 
 
 def find_translation(
@@ -26,9 +25,7 @@ def find_translation(
 
 def end_of_sentence(whole: str, place: int) -> int:
     """Tell how far the signs go that end a sentence, from a place on."""
-    while whole.startswith(SENTENCE_ENDS, place):
-        place += 1
-    return place
+    return len(whole) - len(whole[place:].lstrip(SENTENCE_ENDS))
 
 
 def is_within_word(text: str, place: int) -> bool:

@@ -7,6 +7,7 @@ from functools import partial
 from itertools import islice, pairwise
 from typing import Protocol
 
+from dragoman.languages.scripts import SENTENCE_ENDS
 from dragoman.terms.protected import STATEMENT, find_protected
 from dragoman.tokenizers.sentences import join_translations, split_sentences
 from dragoman.translation import Alternative, join
@@ -17,7 +18,7 @@ _LINE = re.compile(rf"(?<=[{_END}])(?=[^\S{_END}]*\S)")
 _ONE_BREAK = re.compile(rf"[^\S{_END}]*(?:\r\n|[{_END}])[^\S{_END}]*")
 _ITEM = re.compile(r"\s*(?:[-*•·–—]|\w{1,3}[.)])\s")
 _STATEMENT = re.compile(rf"({STATEMENT}\s*)", re.VERBOSE)
-_SENTENCE_ENDS = tuple(".!?:;…。！？：；")
+_NOT_WRAPPED_AFTER = tuple(SENTENCE_ENDS + ":;：；")
 _GOES_ON_AFTER = tuple(",)\"'”’»%–—-")
 
 _WIDE = 50
@@ -152,5 +153,5 @@ def _goes_on(before: str, after: str) -> bool:
         return False
     if first.islower() and (last.isalnum() or last in _GOES_ON_AFTER):
         return True
-    is_wide = len(words.strip()) >= _WIDE and last not in _SENTENCE_ENDS
+    is_wide = len(words.strip()) >= _WIDE and last not in _NOT_WRAPPED_AFTER
     return is_wide and not _ITEM.match(after)

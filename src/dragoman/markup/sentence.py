@@ -4,13 +4,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import accumulate, islice, pairwise
 
-from dragoman.languages.scripts import UNSPACED_CHARACTER
+from dragoman.languages.scripts import SENTENCE_ENDS, UNSPACED_CHARACTER
 from dragoman.markup.between_words import place_comments, place_wraps
 from dragoman.markup.entities import Write
 from dragoman.markup.finding import (
     FULL_STOPS,
     INITIAL,
-    SENTENCE_ENDS,
     end_of_sentence,
     find_initial,
     find_kept,
@@ -153,7 +152,7 @@ class Sentence:
             found = [min(found, key=lambda place: abs(sum(place) / 2 - middle * len(whole)))]
         elif not found and is_comparable:
             found = find_alike(whole, text, source=span.text, middle=middle)
-        if span.text.rstrip().endswith(SENTENCE_ENDS):
+        if span.text.rstrip().endswith(tuple(SENTENCE_ENDS)):
             found = [(start, end_of_sentence(whole, stop)) for start, stop in found]
         return found
 
