@@ -45,12 +45,10 @@ def take_po_apart(text: str, reader: TextReader) -> Document:
         entries = list(read_entries(text))
     except PoError as error:
         raise DocumentError(error.line, error.reason) from None
-    header = next((header_fields(entry) for entry in entries if entry.is_header), {})
-    plural_forms = header.get("plural-forms", "")
+    headers = [header_fields(entry) for entry in entries if entry.is_header]
+    plural_forms = headers[0].get("plural-forms", "") if headers else ""
     writer = _Writer(text, reader, line_break_of(text), plural_forms)
-    edits: list[Edit] = []
-    if entries and not any(entry.is_header for entry in entries):
-        edits.append(Edit(0, 0, writer.header()))
+    edits = [Edit(0, 0, writer.header())] if entries and not headers else []
     for entry in entries:
         if entry.is_header:
             _check_header(entry, reader)

@@ -162,7 +162,8 @@ class _Text:
     """
 
     def __init__(self, place: _Place, line_break: str, read: Read, reader: TextReader) -> None:
-        self._place, self._line_break, self._read_with = place, line_break, read
+        self._place, self._line_break = place, line_break
+        self._read: Callable[[str], list[Inline]] = lambda line: read(line, as_written)
         self._mark = unused_mark(place.content)
         self._said: list[Rewritten] = []
 
@@ -177,9 +178,6 @@ class _Text:
         self._paragraph = Paragraph(read(place.content, say), reader)
         passages: list[Paragraph | Rewritten] = [self._paragraph, *self._said]
         self.pieces = [piece for passage in passages for piece in passage.pieces]
-
-    def _read(self, line: str) -> list[Inline]:
-        return self._read_with(line, as_written)
 
     def put_together(self, translations: Sequence[Alternative]) -> Alternative:
         """Write the translation with its links, code and emphasis."""

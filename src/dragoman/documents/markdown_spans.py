@@ -81,7 +81,7 @@ class _Written(NamedTuple):
     say: Say
 
 
-def read_spans(tokens: Sequence["Token"], content: str, say: Say = as_written) -> list[Inline]:
+def read_spans(tokens: Sequence["Token"], content: str, say: Say) -> list[Inline]:
     """Take the parts of a line apart.
 
     Args:

@@ -264,17 +264,13 @@ def _read_group(
     Without a line break, the translation of a cue is one line.
     """
     turns = ["\n".join(cue.words for cue in group)] if len(group) > 1 else group[0].turns
+    lengths = [len(cue.words) for cue in group]
+    write = partial(_write, lengths=lengths, between=between, line_break=line_break)
     parts: list[str | Passage] = []
     for turn in turns:
         mark, end = _mark(turn), len(turn.rstrip(_NOTES))
         words = " ".join(unwrap(turn[len(mark) : end]).split())
         passage = reader.read_markup(words, STRING) if "&" in words else reader.read_string(words)
-        write = partial(
-            _write,
-            lengths=[len(cue.words) for cue in group],
-            between=between,
-            line_break=line_break,
-        )
         parts += [mark, Rewritten(passage, write), turn[end:]]
     return Document(parts)
 

@@ -32,8 +32,7 @@ class Rules:
     """Elements within sentences; any other ends a sentence."""
 
     codes: Mapping[str, Kind] = field(default_factory=dict)
-    """Elements that hold a tag of another format, and the kind of that tag: "open", "close" or
-    "void"."""
+    """Elements that hold a tag of another format, and the kind of that tag: "open" or "close"."""
 
     mixed_is_inline: bool = False
     """Whether elements with text beside them are also within sentences, as in XML."""
