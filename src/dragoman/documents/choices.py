@@ -42,6 +42,6 @@ def read_choices(text: str, read: Callable[[str], Passage]) -> Passage:
 
 def _read_with_number(text: str, read: Callable[[str], Passage]) -> Passage:
     """Show a number as a placeholder: `#` alone is no sign that a translation keeps."""
-    if "#" not in text or "%d" in text:
+    if "%d" in text:
         return read(text)
     return Rewritten(read(_NUMBER.sub("%d", text)), lambda found: found.replace("%d", "#"))

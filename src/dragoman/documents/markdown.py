@@ -116,7 +116,7 @@ def _texts(
     """Find the texts of paragraphs, headings and cells."""
     end_of_cell = 0
     for before, token in pairwise(tokens):
-        if token.type != "inline" or not token.content.strip() or token.map is None:
+        if token.type != "inline" or token.map is None:
             continue
         kind = before.type.removesuffix("_open")
         first, line = token.map[0], lines[token.map[0]]
@@ -125,7 +125,7 @@ def _texts(
             start = starts[first] + line.index(written, max(0, end_of_cell - starts[first]))
             end_of_cell = start + len(written)
             yield _Place(token.content, start, end_of_cell, kind)
-        elif kind == "heading" and before.markup.startswith("#"):
+        elif before.markup.startswith("#"):
             signs = _HEADING.match(line)
             start = starts[first] + line.index(token.content, signs.end() if signs else 0)
             yield _Place(token.content, start, start + len(token.content), kind)
