@@ -10,9 +10,8 @@ from dragoman.documents.document import Document, Edit, Rewritten, edit, line_br
 from dragoman.documents.markdown_spans import (
     Say,
     as_written,
-    mean_the_same,
+    meaning,
     read_spans,
-    said,
     write_spans,
 )
 from dragoman.documents.page import Page
@@ -184,7 +183,7 @@ class _Text:
         num_pieces = len(self._paragraph.pieces)
         found, parts = self._paragraph.write(translations[:num_pieces])
         besides = put_together_each(self._said, translations[num_pieces:])
-        written = write_spans([said(*part) for part in parts], self._read, self._escape)
+        written = write_spans(parts, self._read, self._escape)
         lines = [line for part in written.split("\n") for line in self._wrap(part)]
         text = f"{self._line_break}{self._place.prefix}".join(lines)
         text = re.sub(f"{self._mark}(\\d+);+", lambda mark: besides[int(mark[1])].text, text)
@@ -221,6 +220,6 @@ class _Text:
         is_safe = not any(
             _STARTS_BLOCK.match(line) or _STARTS_LIST.match(line) for line in lines[1:]
         )
-        if is_safe and mean_the_same(self._read("\n".join(lines)), self._read(text)):
+        if is_safe and meaning(self._read("\n".join(lines))) == meaning(self._read(text)):
             return [*lines[:-1], lines[-1] + text[len(text.rstrip(" ")) :]] if lines else [text]
         return [text]

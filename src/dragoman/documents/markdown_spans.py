@@ -44,20 +44,6 @@ class Mark(NamedTuple):
     """Of the definition that a link leads to, which need not be repeated if it is the words."""
 
 
-class Said(NamedTuple):
-    """A part of a line as it is written."""
-
-    around: tuple[Mark, ...]
-    text: str
-    is_text: bool
-    """Whether it is text; else it is code, a picture and the like, which stays as it is."""
-
-
-def said(part: Inline, text: str | None) -> Said:
-    """Write text in the format of a part, or the thing that the part is."""
-    return Said(part.around, part.thing if text is None else text, text is not None)
-
-
 Say = Callable[[str, str, Callable[[str], str]], str]
 """Chooses what is written for what a picture or a link says besides its words: as it was written,
 the text of that, and how another text is written."""
@@ -260,14 +246,8 @@ def _pairs_of_tags(tokens: Sequence["Token"]) -> dict[int, int]:
     return {start: end for start, end in pairs.items() if num_said[end] > num_said[start]}
 
 
-def mean_the_same(first: Iterable[Inline], second: Iterable[Inline]) -> bool:
-    """Tell whether two lines say the same, white space aside."""
-    one, other = (_meaning(said(part, part.text) for part in parts) for parts in (first, second))
-    return one == other
-
-
 def write_spans(
-    parts: Sequence[Said], read: Callable[[str], Sequence[Inline]], escape: Callable[[str], str]
+    parts: Sequence[Inline], read: Callable[[str], Sequence[Inline]], escape: Callable[[str], str]
 ) -> str:
     """Write a line whose parts are found in it again.
 
@@ -285,8 +265,7 @@ def write_spans(
     ]
     for wanted, escape_text in ((parts, str), (parts, _escape), (plain, str), (plain, _escape)):
         written = escape(_join(wanted, escape_text))
-        found = [said(part, part.text) for part in read(written)]
-        if _meaning(found) == _meaning(wanted):
+        if meaning(read(written)) == meaning(wanted):
             return written
     return written
 
@@ -295,18 +274,18 @@ def _escape(text: str) -> str:
     return _SPECIAL.sub(r"\\\g<0>", text)
 
 
-def _meaning(parts: Iterable[Said]) -> list[tuple[bool, tuple[str, ...], str]]:
-    """Describe what a line says, for comparison with another."""
+def meaning(parts: Iterable[Inline]) -> list[tuple[bool, tuple[str, ...], str]]:
+    """Describe what a line says, white space aside, for comparison with another."""
     described: list[tuple[bool, tuple[str, ...], str]] = []
-    for is_text, group in groupby(parts, key=lambda part: part.is_text):
+    for is_text, group in groupby(parts, key=lambda part: part.text is not None):
         for around, same in groupby(group, key=lambda part: tuple(m.kind for m in part.around)):
-            text = "".join(part.text for part in same)
+            text = "".join(part.thing if part.text is None else part.text for part in same)
             if not is_text or text.split():
                 described.append((is_text, around, " ".join(text.split()) if is_text else text))
     return described
 
 
-def _join(parts: Iterable[Said], escape: Callable[[str], str]) -> str:
+def _join(parts: Iterable[Inline], escape: Callable[[str], str]) -> str:
     """Write parts with their marks, and white space outside of them, where it has to be."""
     written: list[str] = []
     opened: list[Mark] = []
@@ -319,8 +298,9 @@ def _join(parts: Iterable[Said], escape: Callable[[str], str]) -> str:
             written.append("][]" if mark.label and words == mark.label.split() else mark.end)
 
     for part in parts:
-        core = part.text.strip() if part.is_text else part.text
-        start, _, end = part.text.partition(core) if core else (part.text, "", "")
+        text = part.thing if part.text is None else part.text
+        core = text if part.text is None else text.strip()
+        start, _, end = text.partition(core) if core else (text, "", "")
         space += start
         if not core:
             continue
@@ -331,7 +311,7 @@ def _join(parts: Iterable[Said], escape: Callable[[str], str]) -> str:
             written.append(mark.start)
             opened.append(mark)
             starts.append(len(written))
-        written.append(escape(core) if part.is_text else core)
+        written.append(core if part.text is None else escape(core))
         space = end
     close(0)
     return "".join([*written, space])

@@ -17,7 +17,7 @@ from dragoman.documents.office_language import name_language, say_for_script
 from dragoman.documents.office_open_xml import OfficeOpenXml
 from dragoman.documents.office_strings import StringPlace, find_strings
 from dragoman.documents.open_document import OpenDocument
-from dragoman.documents.paragraph import Element, Inline, Paragraph, Written, name_of
+from dragoman.documents.paragraph import Element, Inline, Paragraph, name_of
 from dragoman.documents.spreadsheet import (
     Spreadsheet,
     compute_on_opening,
@@ -61,7 +61,7 @@ class Dialect(Protocol):
     def read(self, paragraph: Element) -> list[Inline]:
         """Take a paragraph apart."""
 
-    def fill(self, paragraph: Element, content: Sequence[Written]) -> None:
+    def fill(self, paragraph: Element, content: Sequence[Inline]) -> None:
         """Replace the content of a paragraph: by text in some format, and by things."""
 
 

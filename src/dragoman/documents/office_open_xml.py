@@ -10,7 +10,6 @@ from dragoman.documents.paragraph import (
     Around,
     Element,
     Inline,
-    Written,
     in_namespace_of,
     name_of,
     sort_marks,
@@ -73,29 +72,29 @@ class OfficeOpenXml:
         starts, others, ends = sort_marks(_read_children(paragraph, ()), _STARTS, _ENDS, _floats)
         return [*starts, *_read_fields(others), *ends]
 
-    def fill(self, paragraph: Element, content: Sequence[Written]) -> None:
+    def fill(self, paragraph: Element, content: Sequence[Inline]) -> None:
         """Replace the content of a paragraph, but not its format."""
         first, last = (paragraph.findall(f"{{*}}{name}") for name in (_KEPT_FIRST, _KEPT_LAST))
         paragraph[:] = first
         around = Around(paragraph)
-        for part, text in content:
+        for part in content:
             if part.around:
-                *wrappers, run = part.around
-                around.innermost(wrappers).append(_run(run, part.thing, text))
+                around.innermost(part.around[:-1]).append(_run(part))
             else:
                 around.innermost(()).append(part.thing)
         paragraph.extend(last)
 
 
-def _run(like: Element, thing: Element, text: str | None) -> Element:
+def _run(part: Inline) -> Element:
     """Write a run in the format of another: with text, or else with a thing."""
+    like = part.around[-1]
     run = without_content(like)
     run.extend(map(deepcopy, like.iterchildren("{*}rPr")))
-    if text is None:
-        run.append(thing)
+    if part.text is None:
+        run.append(part.thing)
         return run
     said = in_namespace_of(run, "t")
-    said.text = text
+    said.text = part.text
     if "wordprocessingml" in like.tag:
         said.set(XML_SPACE, "preserve")
     run.append(said)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from dragoman.documents.paragraph import Around, Element, Inline, Written, sort_marks
+from dragoman.documents.paragraph import Around, Element, Inline, sort_marks
 from dragoman.documents.spreadsheet import is_named
 
 _OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
@@ -81,14 +81,14 @@ class OpenDocument:
             if child.tail:
                 yield Inline(around, _WHITE_SPACE.sub(" ", child.tail), form)
 
-    def fill(self, paragraph: Element, content: Sequence[Written]) -> None:
+    def fill(self, paragraph: Element, content: Sequence[Inline]) -> None:
         """Replace the content of a paragraph; what its cell says otherwise is its old text."""
         paragraph.text = None
         paragraph[:] = []
         around = Around(paragraph)
-        for part, text in content:
+        for part in content:
             element = around.innermost(part.around)
-            for each in [part.thing] if text is None else _with_spaces(element, text):
+            for each in [part.thing] if part.text is None else _with_spaces(element, part.text):
                 _append(element, each)
         cell = paragraph.getparent()
         if cell is not None and cell.tag == _CELL:

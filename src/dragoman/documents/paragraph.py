@@ -92,15 +92,6 @@ def sort_marks(
     return first, others, last
 
 
-class Written(NamedTuple):
-    """A part of a translated paragraph."""
-
-    like: Inline
-    """What it is, or what it has the format of."""
-
-    text: str | None
-
-
 class Around:
     """Puts elements around what is written; neighbours within one element stay within one."""
 
@@ -138,25 +129,25 @@ class _Stretch:
 
     markup: Markup
 
-    def write(self, text: str) -> Iterator[Written]:
-        """Yield what a translation consists of."""
+    def write(self, text: str) -> Iterator[Inline]:
+        """Yield the parts of a translation."""
         end, like = 0, self.base
         for found in _MARK.finditer(text):
             if found.start() > end:
-                yield Written(like, unescape(text[end : found.start()]))
+                yield like._replace(text=unescape(text[end : found.start()]))
             end = found.end()
             if found["placeholder"] is None:
                 like = self.tags[found["tag"]] if found["tag"] else self.base
             elif found[0] in self.placeholders:
-                yield from (Written(thing, None) for thing in self.placeholders[found[0]])
+                yield from self.placeholders[found[0]]
             else:
-                yield Written(like, found[0])
+                yield like._replace(text=found[0])
         if end < len(text):
-            yield Written(like, unescape(text[end:]))
+            yield like._replace(text=unescape(text[end:]))
         found_names = set(PLACEHOLDER.findall(text))
         for name, things in self.placeholders.items():
             if name not in found_names:
-                yield from (Written(thing, None) for thing in things)
+                yield from things
 
 
 class Paragraph:
@@ -174,17 +165,14 @@ class Paragraph:
         self._markups = [part.markup for part in self._parts if isinstance(part, _Stretch)]
         self.pieces = [piece for markup in self._markups for piece in markup.pieces]
 
-    def write(self, translations: Sequence[Alternative]) -> tuple[Alternative, list[Written]]:
-        """Return the translation, and what it consists of."""
+    def write(self, translations: Sequence[Alternative]) -> tuple[Alternative, list[Inline]]:
+        """Return the translation, and its parts."""
         found = put_together_each(self._markups, translations)
         texts = [each.text for each in found]
         rest = iter(texts)
-        written: list[Written] = []
+        written: list[Inline] = []
         for part in self._parts:
-            if isinstance(part, _Stretch):
-                written += part.write(next(rest))
-            else:
-                written.append(Written(part, part.text))
+            written += part.write(next(rest)) if isinstance(part, _Stretch) else [part]
         return join(found, " ".join(texts)), written
 
 

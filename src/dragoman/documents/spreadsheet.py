@@ -9,7 +9,6 @@ from dragoman.documents.paragraph import (
     XML_SPACE,
     Element,
     Inline,
-    Written,
     in_namespace_of,
     name_of,
 )
@@ -114,19 +113,19 @@ class Spreadsheet:
                 parts += _lines(text, (child,), _format(child))
         return parts
 
-    def fill(self, paragraph: Element, content: Sequence[Written]) -> None:
+    def fill(self, paragraph: Element, content: Sequence[Inline]) -> None:
         """Replace the content: by a text, or by runs; there is nothing else in a cell."""
-        if any(part.around for part, _ in content):
-            paragraph[:] = [_run(paragraph, *written) for written in content]
+        if any(part.around for part in content):
+            paragraph[:] = [_run(paragraph, part) for part in content]
         else:
-            paragraph[:] = [_text(paragraph, "".join(text or "" for _, text in content))]
+            paragraph[:] = [_text(paragraph, "".join(part.text or "" for part in content))]
 
 
-def _run(paragraph: Element, like: Inline, text: str | None) -> Element:
-    """Write text in a run like that of a part, if it has one."""
-    form = [deepcopy(each) for run in like.around for each in run.iterchildren("{*}rPr")]
+def _run(paragraph: Element, part: Inline) -> Element:
+    """Write text in a run like that which it was in, if it was in one."""
+    form = [deepcopy(each) for run in part.around for each in run.iterchildren("{*}rPr")]
     run = in_namespace_of(paragraph, "r")
-    run.extend([*form, _text(paragraph, text or "")])
+    run.extend([*form, _text(paragraph, part.text or "")])
     return run
 
 
