@@ -11,6 +11,12 @@ from typing import Protocol
 
 from dragoman.documents.archive import END
 from dragoman.documents.document import DocumentError
+from dragoman.documents.formulas import (
+    compute_on_opening,
+    find_references,
+    has_computed_text,
+    is_named,
+)
 from dragoman.documents.languages import turns
 from dragoman.documents.office_direction import lay_down, turn
 from dragoman.documents.office_language import name_language, say_for_script
@@ -18,13 +24,7 @@ from dragoman.documents.office_open_xml import OfficeOpenXml
 from dragoman.documents.office_strings import StringPlace, find_strings
 from dragoman.documents.open_document import OpenDocument
 from dragoman.documents.paragraph import Element, Inline, Paragraph, name_of
-from dragoman.documents.spreadsheet import (
-    Spreadsheet,
-    compute_on_opening,
-    find_references,
-    has_computed_text,
-    is_named,
-)
+from dragoman.documents.spreadsheet import Spreadsheet
 from dragoman.languages.scripts import is_right_to_left, loses_columns
 from dragoman.markup.passage import Passage, put_together_each
 from dragoman.markup.text_reader import TextReader

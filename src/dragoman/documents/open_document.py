@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from dragoman.documents.formulas import is_named
 from dragoman.documents.paragraph import Around, Element, Inline, sort_marks
-from dragoman.documents.spreadsheet import is_named
 
 _OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
 _STYLE = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
