@@ -4,15 +4,11 @@ A cue is what is shown from one time to another. Where a sentence goes on in the
 translation is spread over them, by length, and preferably cut after punctuation.
 """
 
-import math
 import re
 import string
-import unicodedata
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import accumulate, pairwise
-from operator import attrgetter
 from typing import NamedTuple
 
 from dragoman.documents.document import (
@@ -24,23 +20,13 @@ from dragoman.documents.document import (
     line_break_of,
 )
 from dragoman.documents.rolling import RollingLine, read_rolling_lines, write_rolling_lines
-from dragoman.languages.scripts import (
-    CLOSING,
-    RANGES,
-    SENTENCE_ENDS,
-    WITHOUT_SPACES,
-    is_mark,
-    weighted_length,
-)
+from dragoman.documents.spreading import TAG, break_lines, spread
+from dragoman.languages.scripts import CLOSING, RANGES, SENTENCE_ENDS
 from dragoman.markup.passage import Passage
 from dragoman.markup.rules import STRING
 from dragoman.markup.spacing import unwrap
 from dragoman.markup.text_reader import TextReader
 from dragoman.tokenizers.normalisation import undirected
-
-LINE_WIDTH = 42
-"""Letters that fit into a line of subtitles, by the common rule; a third as many characters of
-Chinese, Japanese and Korean."""
 
 _TIME = r"(?:(\d+):)?(\d\d?):(\d\d)[,.](\d{1,3})"
 _TIMING = re.compile(rf"[ \t]*{_TIME}[ \t]*-->[ \t]*{_TIME}(?:[ \t].*)?\s*")
@@ -50,14 +36,9 @@ _TIME_WITHIN = re.compile(rf"<{_TIME}>")
 _TIMED = re.compile(rf"{_TIME_WITHIN.pattern}|</?c\b[^<>]*>")
 """Times within a cue, at which its words are sung or said, with the tags around these words."""
 
-_TAG = r"<[^<>]*>|\{\\[^{}]*\}"
-_TAGS_BEFORE = re.compile(rf"(?:\s*(?:{_TAG}))*\s*")
-_ANY_TAG = re.compile(_TAG)
+_TAGS_BEFORE = re.compile(rf"(?:\s*(?:{TAG.pattern}))*\s*")
 _EACH_LINE = re.compile(r"</(\w+)>(\s+)<\1>")
 """Between lines that have the same tag around them, each."""
-
-_TAG_OR_SPACE = re.compile(rf"{_TAG}|(?P<space>\s+)|(?<=[^\s>])(?=[^\s<{{])")
-"""A tag, white space, or nothing, between two characters of words."""
 
 _END = re.compile(
     rf"(?:[{SENTENCE_ENDS}♪\])）］】]|(?<=[{RANGES['Greek']}]);)[{re.escape(CLOSING)}]*"
@@ -81,12 +62,6 @@ points with which it goes on, the name of who speaks."""
 
 _NOTES = string.whitespace + "♪♫"
 """What may stand behind the words, and stays."""
-
-_PAUSES = SENTENCE_ENDS + ",;:，、；：،؛"
-
-_NEVER_LAST = "เแโใไເແໂໃໄ\u1039\u17d2"
-_NEVER_FIRST = "ぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮะาำະາຳ"
-"""Letters that are written with the one after them or before them."""
 
 _LONGEST_GAP = 2000  # milliseconds without a cue, within a sentence
 _MOST_CUES = 6  # with one sentence; without punctuation there is no end to see
@@ -136,7 +111,7 @@ class Cue(NamedTuple):
             is_punctuated: Whether sentences end with punctuation in this file; otherwise only a
                 small letter shows that one goes on.
         """
-        is_plain = not any(_ANY_TAG.search(cue.words) for cue in (self, other))
+        is_plain = not any(TAG.search(cue.words) for cue in (self, other))
         are_alike = (self.before, self.after) == (other.before, other.after)
         is_over = self.is_over or other.words.startswith(_APART) or len(self.turns) > 1
         is_soon = other.begin - self.end <= _LONGEST_GAP
@@ -146,7 +121,7 @@ class Cue(NamedTuple):
 
 def _is_over(text: str) -> bool:
     """Tell whether a sentence ends with a text."""
-    words = _ANY_TAG.sub("", text).rstrip()
+    words = TAG.sub("", text).rstrip()
     return any(found.end() == len(words) for found in _END.finditer(words))
 
 
@@ -283,80 +258,5 @@ def _write(
     if line_break is None:
         shown = [" ".join(part.split()) for part in shown]
     else:
-        shown = [
-            line_break.join(spread(part, [1] * max(1, math.ceil(_width(part) / LINE_WIDTH))))
-            for part in shown
-        ]
+        shown = [line_break.join(break_lines(part)) for part in shown]
     return "".join(map("".join, zip(shown, [*between, ""], strict=True)))
-
-
-def _width(text: str) -> int:
-    return weighted_length(_ANY_TAG.sub("", text))
-
-
-def spread(text: str, lengths: Sequence[int]) -> list[str]:
-    """Cut a text into parts that are about as long, one to another, as these.
-
-    It is cut between words, or between characters where words are not told apart. What has fewer
-    words than there are parts is not cut, and is every part.
-
-    >>> spread("Quando sono tornato a casa, dormivi.", [10, 5])
-    ['Quando sono tornato a casa,', 'dormivi.']
-    """
-    cuts = list(_places_to_cut(text))
-    num_parts = len(lengths)
-    if len(cuts) < num_parts - 1:
-        return [text] * num_parts
-    width = _width(text)
-    bonus = width / num_parts / 3
-    chosen = [0]
-    first = 0
-    for left, length in zip(range(num_parts - 1, 0, -1), accumulate(lengths), strict=False):
-        best = _best_cut(cuts[first : len(cuts) - left + 1], width * length / sum(lengths), bonus)
-        first += best + 1
-        chosen.append(cuts[first - 1].place)
-    return [text[a:b].strip() for a, b in pairwise([*chosen, len(text)])]
-
-
-class _Cut(NamedTuple):
-    """Where a text may be cut."""
-
-    place: int
-    width: int
-    """What is shown before it."""
-
-    after_pause: bool
-
-
-def _places_to_cut(text: str) -> Iterator[_Cut]:
-    width = end = 0
-    for found in _TAG_OR_SPACE.finditer(text):
-        width += weighted_length(text[end : found.start()])
-        end = found.end()
-        if found["space"]:
-            width += len(found["space"])
-        elif found[0] or not _may_be_cut(text[end - 1], text[end]):
-            continue
-        if found.start():
-            yield _Cut(end, width, text[found.start() - 1] in _PAUSES)
-
-
-def _may_be_cut(before: str, after: str) -> bool:
-    """Tell whether a line may end between two characters that no space is between."""
-    if not (WITHOUT_SPACES.match(before) or WITHOUT_SPACES.match(after)):
-        return False
-    opens = before in _NEVER_LAST or unicodedata.category(before) in ("Ps", "Pi")
-    joins = after in _NEVER_FIRST or unicodedata.category(after) in ("Pe", "Pf", "Po", "Lm")
-    return not (opens or joins or is_mark(after))
-
-
-def _best_cut(cuts: Sequence[_Cut], wanted: float, bonus: float) -> int:
-    """Find the cut nearest to a width; one after a pause may be farther away by the bonus."""
-    after = bisect_left(cuts, wanted, key=attrgetter("width"))
-    near = range(max(0, after - 1), min(after + 1, len(cuts)))
-    reach = min(abs(cuts[i].width - wanted) for i in near) + bonus
-    start = bisect_left(cuts, wanted - reach, key=attrgetter("width"))
-    end = bisect_right(cuts, wanted + reach, key=attrgetter("width"))
-    return min(
-        range(start, end), key=lambda i: abs(cuts[i].width - wanted) - bonus * cuts[i].after_pause
-    )
