@@ -101,16 +101,7 @@ def _cut_at_statements(text: str) -> list[str]:
 def _cut_sentences(text: str, language: str) -> list[str]:
     """Cut after each sentence, and where one is very long, except within a placeholder."""
     sentences = split_sentences(text, language)
-    first, *others = [piece for sentence in sentences for piece in _cut_long(sentence)]
-    pieces, end = [first], len(first)
-    terms = find_protected(text) if others else []
-    for piece in others:
-        if any(term.start < end < term.end for term in terms):
-            pieces[-1] += piece
-        else:
-            pieces.append(piece)
-        end += len(piece)
-    return pieces
+    return _rejoin([piece for sentence in sentences for piece in _cut_long(sentence)])
 
 
 def _cut_long(text: str) -> list[str]:
@@ -127,18 +118,23 @@ def _cut_lines(text: str, *, wraps: bool) -> list[str]:
     first, *others = _LINE.split(text)
     if others and not first.strip():
         first += others.pop(0)
-    terms = find_protected(text) if others else []
+    return _rejoin([first, *others], wraps=wraps)
+
+
+def _rejoin(pieces: Sequence[str], *, wraps: bool = False) -> list[str]:
+    """Join the pieces of a text again that were cut within a placeholder, or where a line wraps."""
+    terms = find_protected("".join(pieces)) if len(pieces) > 1 else []
     starts, end = [term.start for term in terms], 0
-    lines = [[first]]
-    for before, line in pairwise([first, *others]):
+    joined = [list(pieces[:1])]
+    for before, piece in pairwise(pieces):
         end += len(before)
         place = bisect_left(starts, end) - 1
         is_within_term = place >= 0 and end < terms[place].end
-        if is_within_term or (wraps and _goes_on(before, line)):
-            lines[-1].append(line)
+        if is_within_term or (wraps and _goes_on(before, piece)):
+            joined[-1].append(piece)
         else:
-            lines.append([line])
-    return ["".join(parts) for parts in lines]
+            joined.append([piece])
+    return ["".join(parts) for parts in joined]
 
 
 def _goes_on(before: str, after: str) -> bool:
