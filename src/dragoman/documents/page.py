@@ -174,9 +174,8 @@ def _is_said(attribute: _Attribute, element: str, values: Mapping[str, str]) -> 
 
 def _translated_language(code: str, element: str, reader: TextReader) -> str:
     """Return the language of an element of the translated page; of a page it is the target."""
-    if element == "html":
-        return language_tag(reader.target) if _CODE.fullmatch(code) else code
-    return language_tag(reader.target) if is_of_source(code, reader) else code
+    changes = _CODE.fullmatch(code) if element == "html" else is_of_source(code, reader)
+    return language_tag(reader.target) if changes else code
 
 
 def _is_turned(direction: str, element: str, values: Mapping[str, str], reader: TextReader) -> bool:

@@ -66,7 +66,9 @@ def _find_kept(
     if name:
         return ends.get(place, place), "other", name
     kind = rules.codes.get(token.name, "other")
-    if not _is_kept(token, kind, rules) or (rules.is_string and place not in ends):
+    is_named = kind != "other" or token.name in rules.untranslated
+    is_kept = token.kind == "open" and not token.asked and (token.marked or is_named)
+    if not is_kept or (rules.is_string and place not in ends):
         return None
     end = ends[place] if place in ends else _end_of_unclosed(place, tokens, starts)
     return end, kind, token.name if kind == "other" else CODE
@@ -83,12 +85,6 @@ def _has_asked(place: int, end: int, asked: Sequence[int], ends: Mapping[int, in
     """
     nearest = bisect_left(asked, place)
     return nearest < len(asked) and ends[asked[nearest]] < end
-
-
-def _is_kept(token: Token, kind: Kind, rules: Rules) -> bool:
-    """Tell whether an element is not translated, or holds a tag of another format."""
-    is_named = kind != "other" or token.name in rules.untranslated
-    return token.kind == "open" and not token.asked and (token.marked or is_named)
 
 
 _MOST_TOKENS = 16
@@ -132,11 +128,9 @@ def _end_of_unclosed(place: int, tokens: Sequence[Token], starts: Mapping[int, i
         tokens: The tokens of the document.
         starts: Maps the index of each closing tag to that of its opening tag.
     """
+    next_of_name = ("open", tokens[place].name)
     for later in range(place + 1, len(tokens)):
         is_end_of_parent = starts.get(later, place) < place
-        if is_end_of_parent or (tokens[later].kind, tokens[later].name) == (
-            "open",
-            tokens[place].name,
-        ):
+        if is_end_of_parent or (tokens[later].kind, tokens[later].name) == next_of_name:
             return later - 1
     return len(tokens) - 1
