@@ -223,6 +223,13 @@ def test_what_stands_beside_the_text_goes_to_the_beginning_of_its_paragraph(mark
     assert body(translated(document)) == paragraph(mark, run("A CAT SLEEPS."))
 
 
+def test_a_picture_in_a_line_stays_in_its_sentence() -> None:
+    picture = "<w:r><w:drawing><inline/></w:drawing></w:r>"
+    document = docx(paragraph(run("A "), picture, run(" sleeps.")))
+    assert pieces(document) == ["A {x0} sleeps."]
+    assert body(translated(document)) == paragraph(run("A "), picture, run(" SLEEPS."))
+
+
 def test_a_table_of_contents_is_translated_in_its_place() -> None:
     number = field("PAGEREF a", run("3"))
     entry = f'<w:hyperlink w:anchor="a">{run("A cat")}{thing("tab")}{number}</w:hyperlink>'

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 _EMPHASES = ("em", "strong", "s")
-_AROUND = (*_EMPHASES, "link")
 _WRITTEN_ALIKE = ("text", "softbreak", "html_inline")
 
 _REMARK = re.compile(r"\[!\w+\]")
@@ -83,7 +82,7 @@ def read_spans(tokens: Sequence["Token"], content: str, say: Say) -> list[Inline
     tags = _pairs_of_tags(tokens)
     ends_of_tags = set(tags.values())
     for i, token in enumerate(tokens):
-        name, _, place = token.type.rpartition("_")
+        place = token.type.rpartition("_")[2]
         if token.info == "auto":  # an address in angle brackets: two tokens, and it between them
             if place == "open":
                 parts.append(Inline(tuple(around), thing=f"<{tokens[i + 1].content}>"))
@@ -91,9 +90,9 @@ def read_spans(tokens: Sequence["Token"], content: str, say: Say) -> list[Inline
             continue
         elif token.type == "softbreak" and _is_remark(parts):
             parts.append(Inline((), thing="\n", separates=True))
-        elif i in ends_of_tags or (name in _AROUND and place == "close"):
+        elif i in ends_of_tags or place == "close":
             around.pop()
-        elif i in tags or name in _AROUND:
+        elif i in tags or place == "open":
             around.append(_mark(i, token, tokens[tags.get(i, i)].content, written))
         else:
             parts += _read_one(token, tuple(around), written, begins=not parts)

@@ -90,7 +90,7 @@ class _StringPlace:
     def put_together(self, translations: Sequence[Alternative]) -> Alternative:
         """Say the translation, or as much of it as there is room for."""
         translated = self._passage.put_together(translations)
-        if self._place.write(translated.text) or "is far too long" in translated.faults:
+        if self._place.write(translated.text):
             return translated
         return replace(translated, faults=(*translated.faults, "is far too long"))
 
@@ -138,7 +138,7 @@ class OfficeDocument:
         """Change what depends on the language of a part, and not on its words."""
         name_language(root, self._reader)
         say_for_script(root, self._reader)
-        if self._computes and name_of(root) == "workbook":
+        if name_of(root) == "workbook":  # which is read for nothing else
             compute_on_opening(root)
         if loses_columns(self._reader.source, self._reader.target):
             lay_down(root)
