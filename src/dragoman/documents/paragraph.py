@@ -120,7 +120,7 @@ class Around:
 class _Stretch:
     """Parts of a paragraph that are translated together."""
 
-    tags: dict[str, Inline]
+    tags: list[Inline]
     """What the text within each tag has the format of."""
 
     placeholders: dict[str, list[Inline]]
@@ -137,7 +137,7 @@ class _Stretch:
                 yield like._replace(text=unescape(text[end : found.start()]))
             end = found.end()
             if found["placeholder"] is None:
-                like = self.tags[found["tag"]] if found["tag"] else self.base
+                like = self.tags[int(found["tag"])] if found["tag"] else self.base
             elif found[0] in self.placeholders:
                 yield from self.placeholders[found[0]]
             else:
@@ -158,7 +158,7 @@ class Paragraph:
         self._parts: list[Inline | _Stretch] = []
         for _, group in groupby(parts, key=lambda part: part.separates):
             stretch = list(group)
-            if any(map(_speaks, stretch)):
+            if any(map(str.isalpha, "".join(part.text or "" for part in stretch))):
                 self._parts.append(_read(stretch, reader))
             else:
                 self._parts += stretch
@@ -186,16 +186,12 @@ def _end_at_notes(parts: Sequence[Inline]) -> list[Inline]:
     return found
 
 
-def _speaks(part: Inline) -> bool:
-    return not part.separates and part.text is not None and any(map(str.isalpha, part.text))
-
-
 def _read(parts: Sequence[Inline], reader: TextReader) -> _Stretch:
     """Write parts as one text, in which the usual format has no tag."""
     parts = _with_even_gaps(parts)
     usual = _usual_format(parts)
     names = unused_names("".join(part.text or "" for part in parts))
-    tags: dict[str, Inline] = {}
+    tags: list[Inline] = []
     placeholders: dict[str, list[Inline]] = {}
     shown = ""
     for form, group in groupby(zip(parts, _forms(parts), strict=True), key=lambda pair: pair[1]):
@@ -211,8 +207,8 @@ def _read(parts: Sequence[Inline], reader: TextReader) -> _Stretch:
         if form in (None, usual):
             shown += text
         else:
-            tags[str(len(tags))] = next(part for part in same if part.text is not None)
-            shown += f'<g id="{len(tags) - 1}">{text}</g>'
+            shown += f'<g id="{len(tags)}">{text}</g>'
+            tags.append(next(part for part in same if part.text is not None))
     base = next(part for part in parts if part.text is not None and part.format == usual)
     return _Stretch(tags, placeholders, base, reader.read_markup(shown, _RULES))
 
