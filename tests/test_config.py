@@ -72,6 +72,7 @@ def test_tables_become_configurations_and_back() -> None:
         ({"name": "x", "inner": 3}, "inner = 3 should be a section"),
         ({"name": "x", "inner": "3"}, "inner = '3' should be a section"),
         ({"name": "x", "inner": {"rate": -1}}, "inner.rate = -1.0 should not be negative"),
+        ({"name": "x", "inner": {"rate": -(10**400)}}, "inner.rate = -inf should not be negative"),
         ({"name": "x", "several": {"rate": 1}}, "several = {rate = 1} should be a list"),
         ({"name": "x", "several": [{"rate": "1"}]}, r"several[0].rate = '1' should be a number"),
     ],

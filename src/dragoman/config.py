@@ -146,7 +146,7 @@ def _convert(value: Any, expected: Any, at: str) -> Any:
     if origin is Literal and value in get_args(expected):
         return value
     if expected is float and type(value) in (int, float):
-        return float(value)
+        return float(str(value))  # a whole number of 400 digits is infinite, as in TOML's 1e400
     if type(value) is expected:
         if expected is str:
             _check_text(value, at)

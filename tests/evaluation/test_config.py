@@ -11,6 +11,7 @@ from dragoman.evaluation.config import EvaluationConfig
     ("settings", "message"),
     [
         ({"metrics": ()}, "metrics is empty"),
+        ({"metrics": ("chrF", "BLEU", "chrF")}, "metrics=chrF, BLEU, chrF names one twice"),
         ({"bootstrap_samples": -1}, "bootstrap_samples=-1 is negative"),
         ({"seed": -2}, "seed=-2 is negative"),
     ],

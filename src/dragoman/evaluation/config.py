@@ -42,6 +42,8 @@ class EvaluationConfig:
     def __post_init__(self) -> None:
         if not self.metrics:
             raise ValueError("metrics is empty")
+        if len(set(self.metrics)) < len(self.metrics):
+            raise ValueError(f"metrics={', '.join(self.metrics)} names one twice")
         if self.bootstrap_samples < 0:
             raise ValueError(f"bootstrap_samples={self.bootstrap_samples} is negative")
         if self.seed < 0:
