@@ -259,6 +259,16 @@ def test_the_description_names_no_status_that_is_never_given(address: str) -> No
     assert "ValidationError" not in "".join(described["components"]["schemas"])
 
 
+@pytest.mark.parametrize(
+    ("path", "names"), [("/translate", ["q", "langpair", "key"]), ("/v2/languages", ["type"])]
+)
+def test_the_fields_of_a_query_are_described(address: str, path: str, names: list[str]) -> None:
+    described = requests.get(f"{address}/openapi.json", timeout=30).json()
+
+    parameters = described["paths"][path]["get"]["parameters"]
+    assert [parameter["name"] for parameter in parameters] == names
+
+
 def test_requests_made_from_the_description_of_the_interface_never_break_it(address: str) -> None:
     schema = schemathesis.openapi.from_url(f"{address}/openapi.json")
     checks = [

@@ -468,7 +468,17 @@ def test_a_field_that_stands_twice_is_refused(url: str, path: str, names: list[s
     )
 
     assert answer.status_code == 400
-    assert "the request has a field twice" in answer.text
+    assert "input should be a valid string" in answer.text
+
+
+@pytest.mark.parametrize("path", ["/translate", "/translate_file", "/v2/document"])
+def test_a_form_that_cannot_be_read_is_refused_in_a_sentence(url: str, path: str) -> None:
+    answer = requests.post(
+        url + path, data=b"x", headers={"Content-Type": "multipart/form-data"}, timeout=30
+    )
+
+    assert answer.status_code == 400
+    assert "the form cannot be read: " in answer.text
 
 
 @pytest.mark.parametrize("charset", ["undefined", "no-such"])

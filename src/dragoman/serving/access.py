@@ -2,7 +2,6 @@
 
 import hashlib
 import hmac
-from collections.abc import Sequence
 
 from starlette.requests import Request
 
@@ -10,14 +9,15 @@ from dragoman.serving.refusal import RefusalError
 from dragoman.tokenizers.normalisation import encodable
 
 
-def check_key(request: Request, keys: Sequence[str], *, api_key: str | None = None) -> None:
-    """Look for one of the keys: in a field, or in the header `Authorization`.
+def check_key(request: Request, api_key: str | None = None) -> None:
+    """Look for one of the server's keys: in a field, or in the header `Authorization`.
 
     The header is `DeepL-Auth-Key KEY` or `Bearer KEY`; either works with every protocol.
 
     Raises:
         RefusalError: there are keys, and the request has none of them.
     """
+    keys = request.app.state.service.settings.api_keys
     if not keys:
         return
     scheme, _, value = request.headers.get("authorization", "").partition(" ")

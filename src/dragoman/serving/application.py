@@ -6,7 +6,6 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from fastapi import FastAPI, Request
-from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import JSONResponse
@@ -27,7 +26,6 @@ from dragoman.serving import (
 )
 from dragoman.serving.documents import Documents
 from dragoman.serving.door import Door
-from dragoman.serving.fields import in_a_sentence
 from dragoman.serving.guard import Guard
 from dragoman.serving.metrics import Metrics
 from dragoman.serving.models import Models
@@ -104,12 +102,6 @@ def _answer_errors(app: FastAPI) -> None:
     @app.exception_handler(DragomanError)
     async def refuse(request: Request, error: DragomanError) -> JSONResponse:
         return as_response(as_refusal(error), request.url.path)
-
-    @app.exception_handler(RequestValidationError)
-    async def refuse_fields(request: Request, error: RequestValidationError) -> JSONResponse:
-        mistake = error.errors()[0]
-        sentence = in_a_sentence(str(mistake["loc"][-1]), mistake["type"], mistake["msg"])
-        return as_response(RefusalError(400, sentence), request.url.path)
 
     @app.exception_handler(HTTPException)
     async def refuse_path(request: Request, error: HTTPException) -> JSONResponse:

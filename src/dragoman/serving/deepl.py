@@ -1,12 +1,11 @@
 """The protocol of DeepL, version 2: texts and documents."""
 
 import asyncio
-from dataclasses import dataclass
 from functools import partial
 from pathlib import PurePath
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, Form, Request, UploadFile
+from fastapi import APIRouter, Request
 from pydantic import BaseModel, BeforeValidator, Field
 from starlette.responses import Response
 
@@ -15,12 +14,12 @@ from dragoman.markup.rules import Rules
 from dragoman.serving.access import check_key
 from dragoman.serving.dependencies import RequiresKey, Service, Store
 from dragoman.serving.documents import Document
-from dragoman.serving.fields import read_fields, refuse_repeated_fields
+from dragoman.serving.fields import File, read_fields
 from dragoman.serving.glossaries import check_glossary
-from dragoman.serving.openapi import FILE, Message, accepts, refuses
+from dragoman.serving.openapi import FILE, WITH_FILE, Message, accepts, accepts_query, refuses
 from dragoman.serving.readers import Reader, markup_reader, plain_reader
 from dragoman.serving.refusal import RefusalError
-from dragoman.serving.service import Order
+from dragoman.serving.service import Order, TranslationService
 
 _NO_LIMIT = 10**12
 _PATIENCE = 2.0
@@ -46,45 +45,44 @@ def _repeated(value: Any) -> Any:
 
 
 Names = Annotated[list[str], BeforeValidator(_listed)]
-Formality = Literal["default", "prefer_more", "prefer_less", "more", "less"]
 
 
-class Question(BaseModel):
-    """What to translate. Other fields of DeepL's are allowed and have no effect."""
+class Wanted(BaseModel):
+    """How to translate. Other fields of DeepL's are allowed and have no effect."""
 
-    text: Annotated[list[str], BeforeValidator(_repeated)] = Field(min_length=1)
     target_lang: str
     source_lang: str | None = None
+    formality: Literal["default", "prefer_more", "prefer_less", "more", "less"] = "default"
+    glossary_id: str | None = None
+    glossary_ids: Names = []
+    style_id: str | None = None
+    translation_memory_id: str | None = None
+    auth_key: str | None = None
+
+
+class Question(Wanted):
+    """What to translate."""
+
+    text: Annotated[list[str], BeforeValidator(_repeated)] = Field(min_length=1)
     split_sentences: Annotated[Literal["0", "1", "nonewlines"], BeforeValidator(str)] | None = None
-    formality: Formality = "default"
     tag_handling: Literal["xml", "html"] | None = None
     outline_detection: bool = True
     ignore_tags: Names = []
     splitting_tags: Names = []
     non_splitting_tags: Names = []
     show_billed_characters: bool = False
-    auth_key: str | None = None
-    glossary_id: str | None = None
-    glossary_ids: Names = []
-    style_id: str | None = None
-    translation_memory_id: str | None = None
     custom_instructions: list[str] = []
 
 
-@dataclass(frozen=True, kw_only=True)
-class DocumentForm:
-    """What comes with a file."""
+class Upload(Wanted):
+    """A file to translate."""
 
-    target_lang: Annotated[str, Form()]
-    source_lang: Annotated[str | None, Form()] = None
-    formality: Annotated[Formality, Form()] = "default"
-    glossary_id: Annotated[str | None, Form()] = None
-    glossary_ids: Annotated[str, Form()] = ""
-    style_id: Annotated[str | None, Form()] = None
-    translation_memory_id: Annotated[str | None, Form()] = None
-    output_format: Annotated[str | None, Form()] = None
-    filename: Annotated[str | None, Form()] = None
-    """The name of the file, if it is not that of the form part with the file."""
+    file: File
+    output_format: str | None = None
+    filename: str | None = Field(
+        default=None,
+        description="The name of the file, if it is not that of the form part with the file.",
+    )
 
 
 class DocumentKey(BaseModel):
@@ -97,16 +95,13 @@ class DocumentKey(BaseModel):
 async def translate(request: Request, service: Service) -> dict[str, Any]:
     """Translate texts."""
     question = await read_fields(request, Question)
-    check_key(request, service.settings.api_keys, api_key=question.auth_key)
-    _refuse_what_is_missing(
-        question.formality,
-        style_id=question.style_id,
-        translation_memory_id=question.translation_memory_id,
+    _check(
+        request,
+        service,
+        question,
         custom_instructions=question.custom_instructions,
-        outline_detection=None if question.outline_detection else "off",
+        outline_detection=not question.outline_detection,
     )
-    for glossary in filter(None, (question.glossary_id, *question.glossary_ids)):
-        check_glossary(service.models, glossary, question.source_lang, question.target_lang)
     answers = await service.translate(
         Order(
             texts=question.text,
@@ -126,13 +121,19 @@ async def translate(request: Request, service: Service) -> dict[str, Any]:
     return {"translations": translations}
 
 
-def _refuse_what_is_missing(formality: Formality, **unknown: object) -> None:
-    """Refuse options that would change the translation and are not supported."""
-    if formality in ("more", "less"):
+def _check(
+    request: Request, service: TranslationService, wanted: Wanted, **unsupported: object
+) -> None:
+    """Refuse a wrong key, and options that would change the translation and are not supported."""
+    check_key(request, wanted.auth_key)
+    if wanted.formality in ("more", "less"):
         raise RefusalError(400, "formality is not supported for these languages; write prefer_more")
-    for name, value in unknown.items():
+    unsupported |= wanted.model_dump(include={"style_id", "translation_memory_id"})
+    for name, value in unsupported.items():
         if value:
             raise RefusalError(400, f"{name} is not supported here")
+    for glossary in filter(None, (wanted.glossary_id, *wanted.glossary_ids)):
+        check_glossary(service.models, glossary, wanted.source_lang, wanted.target_lang)
 
 
 def _reader(question: Question) -> Reader:
@@ -156,7 +157,18 @@ def _reader(question: Question) -> Reader:
     return markup_reader(rules, sentences=splits != "0")
 
 
-@router.get("/languages", dependencies=[RequiresKey], responses=_refuses(400, 403))
+class LanguageKind(BaseModel):
+    """Which languages are listed."""
+
+    type: Literal["source", "target"] = "source"
+
+
+@router.get(
+    "/languages",
+    dependencies=[RequiresKey],
+    responses=_refuses(400, 403),
+    openapi_extra=accepts_query(LanguageKind),
+)
 async def languages(request: Request, service: Service) -> list[dict[str, Any]]:
     """List source languages, or with `type=target` target languages."""
     wanted = await read_fields(request, LanguageKind)
@@ -174,12 +186,6 @@ async def languages(request: Request, service: Service) -> list[dict[str, Any]]:
     ]
 
 
-class LanguageKind(BaseModel):
-    """Which languages are listed."""
-
-    type: Literal["source", "target"] = "source"
-
-
 @router.get("/usage", dependencies=[RequiresKey], responses=_refuses(403))
 @router.post("/usage", dependencies=[RequiresKey], responses=_refuses(403))
 async def usage(service: Service) -> dict[str, int]:
@@ -187,30 +193,20 @@ async def usage(service: Service) -> dict[str, int]:
     return {"character_count": service.metrics.num_characters, "character_limit": _NO_LIMIT}
 
 
-@router.post("/document", responses=_refuses(400, 403, 404))
-async def upload_document(
-    request: Request,
-    service: Service,
-    store: Store,
-    file: UploadFile,
-    wanted: Annotated[DocumentForm, Depends()],
-) -> dict[str, str]:
+@router.post(
+    "/document",
+    responses=_refuses(400, 403, 404),
+    openapi_extra=accepts(Upload, WITH_FILE),
+)
+async def upload_document(request: Request, service: Service, store: Store) -> dict[str, str]:
     """Start to translate a text or a document."""
-    check_key(request, service.settings.api_keys)
-    refuse_repeated_fields(await request.form())
-    name = wanted.filename or file.filename
+    upload = await read_fields(request, Upload)
+    name = upload.filename or upload.file.name
     kind = PurePath(name or "").suffix.removeprefix(".")
-    other = wanted.output_format if (wanted.output_format or kind).lower() != kind.lower() else None
-    _refuse_what_is_missing(
-        wanted.formality,
-        style_id=wanted.style_id,
-        translation_memory_id=wanted.translation_memory_id,
-        output_format=other,
-    )
-    for glossary in filter(None, (wanted.glossary_id, *_listed(wanted.glossary_ids))):
-        check_glossary(service.models, glossary, wanted.source_lang, wanted.target_lang)
-    order = Order(texts=[], source=wanted.source_lang or None, target=wanted.target_lang)
-    document = await store.start(name, await file.read(), order, needs_key=True)
+    is_other = (upload.output_format or kind).lower() != kind.lower()
+    _check(request, service, upload, output_format=is_other)
+    order = Order(texts=[], source=upload.source_lang, target=upload.target_lang)
+    document = await store.start(name, upload.file.content, order, needs_key=True)
     return {"document_id": document.id, "document_key": document.key}
 
 

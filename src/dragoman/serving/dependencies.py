@@ -18,7 +18,7 @@ async def _documents(request: Request) -> Documents:
 
 
 async def _require_key(request: Request) -> None:
-    check_key(request, request.app.state.service.settings.api_keys)
+    check_key(request)
 
 
 RequiresKey = Depends(_require_key)

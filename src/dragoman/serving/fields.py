@@ -3,11 +3,11 @@
 import json
 import sys
 from difflib import get_close_matches
-from typing import Any, TypeVar
-from urllib.parse import parse_qsl, unquote_to_bytes
+from typing import Annotated, Any, NamedTuple, TypeVar
+from urllib.parse import parse_qsl
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from starlette.datastructures import ImmutableMultiDict
+from pydantic import BaseModel, ConfigDict, Field, InstanceOf, ValidationError, WithJsonSchema
+from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartParser
 from starlette.requests import Request
@@ -25,6 +25,20 @@ _FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 MOST_FIELDS = 1_000
 MOST_ITEMS = 10_000
 """Items of a list, such as one of texts."""
+
+
+class SentFile(NamedTuple):
+    """A file of a form."""
+
+    name: str | None
+    content: bytes
+
+
+File = Annotated[
+    InstanceOf[SentFile],
+    WithJsonSchema({"type": "string", "contentMediaType": "application/octet-stream"}),
+]
+"""The type of a field that is a file."""
 
 
 class OwnFields(BaseModel):
@@ -129,36 +143,24 @@ def _refuse_truth_as_number(table: dict[str, Any], model: type[BaseModel]) -> No
 
 async def _read_form(request: Request) -> dict[str, Any]:
     body = await request.body()
+    parsing = request.form(max_fields=MOST_FIELDS, max_files=1, max_part_size=len(body))
     try:
-        body.decode()  # the parser would read what is not UTF-8 as Latin-1
-    except UnicodeDecodeError:
-        raise RefusalError(400, "the form is not UTF-8") from None
-    try:
-        form = await request.form(max_fields=MOST_FIELDS, max_files=1, max_part_size=len(body))
+        async with parsing as form:
+            items = [(name, await _read_part(part)) for name, part in form.multi_items()]
     except HTTPException as error:
         raise RefusalError(400, f"the form cannot be read: {error.detail}") from None
     except (LookupError, UnicodeError):
         raise RefusalError(400, "the form cannot be read: its charset is unknown") from None
-    return _collect(form.multi_items())
+    if all(isinstance(value, str) for _, value in items):  # a file may be of any bytes
+        try:
+            body.decode()  # the parser has read what is not UTF-8 as Latin-1
+        except UnicodeDecodeError:
+            raise RefusalError(400, "the form is not UTF-8") from None
+    return _collect(items)
 
 
-def is_utf8(quoted: bytes) -> bool:
-    """Tell whether a query is valid UTF-8 throughout."""
-    try:
-        unquote_to_bytes(quoted).decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-def refuse_repeated_fields(fields: ImmutableMultiDict[str, Any]) -> None:
-    """Refuse a form or a query with a field twice, as programs differ in which value they take.
-
-    Raises:
-        RefusalError: there is one.
-    """
-    if len(fields) < len(fields.multi_items()):
-        raise RefusalError(400, "the request has a field twice")
+async def _read_part(part: UploadFile | str) -> SentFile | str:
+    return part if isinstance(part, str) else SentFile(part.filename, await part.read())
 
 
 def _collect(items: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -192,13 +194,9 @@ def _first_mistake(error: ValidationError, names: list[str]) -> str:
         nearest = get_close_matches(field, names, n=1)
         meant = f"did you mean {nearest[0]}?" if nearest else f"there are {', '.join(names)}"
         return f"{field}: there is no such field; {meant}"
-    return in_a_sentence(field, mistake["type"], mistake["msg"])
-
-
-def in_a_sentence(field: str, kind: str, message: str) -> str:
-    """Say what pydantic finds wrong with a field."""
-    if kind == "value_error":  # only of FastAPI, which has got a text
+    if mistake["type"] == "is_instance_of":  # the only such type is `File`
         return f"{field} should be a file with a name"
-    if kind == "missing":
+    if mistake["type"] == "missing":
         return f"{field} is missing"
+    message = mistake["msg"]
     return f"{field}: {message[:1].lower()}{message[1:]}"

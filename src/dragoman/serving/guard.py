@@ -4,11 +4,11 @@ import asyncio
 import time
 from collections.abc import Awaitable
 from itertools import chain
+from urllib.parse import unquote_to_bytes
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from dragoman.serving.fields import is_utf8
 from dragoman.serving.metrics import Metrics
 from dragoman.serving.refusal import RefusalError, as_refusal, as_response
 from dragoman.serving.settings import Settings
@@ -160,8 +160,10 @@ def _refuse_by_its_head(scope: Scope) -> None:
     fields = [scope["raw_path"], scope["query_string"], *chain.from_iterable(scope["headers"])]
     if sum(map(len, fields)) > MOST_BYTES_OF_HEAD:
         raise RefusalError(431, "the address and the headers of the request are too long")
-    if not is_utf8(scope["query_string"]):
-        raise RefusalError(400, "the query is not UTF-8")
+    try:
+        unquote_to_bytes(scope["query_string"]).decode()
+    except UnicodeDecodeError:
+        raise RefusalError(400, "the query is not UTF-8") from None
     headers = Headers(scope=scope)
     if headers.get("content-encoding", "identity").lower() != "identity":
         raise RefusalError(415, "send the body uncompressed")

@@ -1,9 +1,9 @@
 """The protocol of LibreTranslate."""
 
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 from urllib.parse import quote
 
-from fastapi import APIRouter, Form, Request, UploadFile
+from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
@@ -12,8 +12,8 @@ from dragoman.languages.detection import Detection
 from dragoman.serving.access import check_key
 from dragoman.serving.dependencies import Service, Store
 from dragoman.serving.documents import FORMATS
-from dragoman.serving.fields import read_fields, refuse_repeated_fields
-from dragoman.serving.openapi import FILE, accepts, refuses
+from dragoman.serving.fields import File, read_fields
+from dragoman.serving.openapi import FILE, WITH_FILE, accepts, refuses
 from dragoman.serving.readers import HTML, PLAIN_TEXT
 from dragoman.serving.refusal import RefusalError
 from dragoman.serving.service import Answer, Order
@@ -37,6 +37,15 @@ class Question(BaseModel):
     api_key: str | None = None
 
 
+class Upload(BaseModel):
+    """A file to translate."""
+
+    file: File
+    source: str = Field(default=AUTO, description="A language code, or auto.")
+    target: str = Field(description="A language code.")
+    api_key: str | None = None
+
+
 class Unknown(BaseModel):
     """The text whose language is wanted."""
 
@@ -48,17 +57,21 @@ class Unknown(BaseModel):
 async def translate(request: Request, service: Service) -> dict[str, Any]:
     """Translate a text, or each text of a list."""
     question = await read_fields(request, Question)
-    check_key(request, service.settings.api_keys, api_key=question.api_key)
+    check_key(request, question.api_key)
     answers = await service.translate(
         Order(
             texts=[question.q] if isinstance(question.q, str) else question.q,
             target=question.target,
-            source=None if question.source == AUTO else question.source,
+            source=_source(question),
             num_alternatives=question.alternatives + 1,
             reader=HTML if question.format == "html" else PLAIN_TEXT,
         )
     )
     return _write(question, answers)
+
+
+def _source(question: Question | Upload) -> str | None:
+    return None if question.source == AUTO else question.source
 
 
 def _write(question: Question, answers: list[Answer]) -> dict[str, Any]:
@@ -86,7 +99,7 @@ def _others(translation: Translation) -> list[str]:
 async def detect(request: Request, service: Service) -> list[dict[str, Any]]:
     """Say in which of the served languages a text is written, the likeliest first."""
     question = await read_fields(request, Unknown)
-    check_key(request, service.settings.api_keys, api_key=question.api_key)
+    check_key(request, question.api_key)
     service.check_length([question.q])
     return [_detected(d) for d in service.detector.rank(question.q, among=service.models.languages)]
 
@@ -100,21 +113,15 @@ async def languages(service: Service) -> list[dict[str, Any]]:
     ]
 
 
-@router.post("/translate_file", responses=refuses(400, 403, 504))
-async def translate_file(
-    request: Request,
-    store: Store,
-    service: Service,
-    file: UploadFile,
-    source: Annotated[str, Form()],
-    target: Annotated[str, Form()],
-    api_key: Annotated[str | None, Form()] = None,
-) -> dict[str, str]:
+@router.post(
+    "/translate_file", responses=refuses(400, 403, 504), openapi_extra=accepts(Upload, WITH_FILE)
+)
+async def translate_file(request: Request, store: Store) -> dict[str, str]:
     """Translate a text or a document, and say where the translation waits to be fetched."""
-    check_key(request, service.settings.api_keys, api_key=api_key)
-    order = Order(texts=[], source=None if source == AUTO else source, target=target)
-    refuse_repeated_fields(await request.form())
-    document = await store.start(file.filename, await file.read(), order, needs_key=False)
+    upload = await read_fields(request, Upload)
+    check_key(request, upload.api_key)
+    order = Order(texts=[], source=_source(upload), target=upload.target)
+    document = await store.start(*upload.file, order, needs_key=False)
     try:
         await document.translation
     except BaseException:

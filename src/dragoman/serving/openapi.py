@@ -20,6 +20,10 @@ _ERRORS = {
 _AT_THE_DOOR = (408, 413, 415, 429, 431)
 """Statuses that any request may get before anybody looks at it."""
 
+WITHOUT_FILE = ("application/json", "application/x-www-form-urlencoded")
+WITH_FILE = ("multipart/form-data",)
+"""The kinds of a body."""
+
 FILE: dict[int | str, dict[str, Any]] = {
     200: {"description": "The file.", "content": {"text/plain": {}, "text/html": {}}}
 }
@@ -46,12 +50,19 @@ def refuses(*statuses: int, body: type[BaseModel] = Problem) -> dict[int | str, 
     }
 
 
-def accepts(fields: type[BaseModel]) -> dict[str, Any]:
-    """Describe a body that may be JSON or a form."""
+def accepts(fields: type[BaseModel], kinds: tuple[str, ...] = WITHOUT_FILE) -> dict[str, Any]:
+    """Describe a body."""
     schema = {"schema": fields.model_json_schema()}
+    return {"requestBody": {"required": True, "content": dict.fromkeys(kinds, schema)}}
+
+
+def accepts_query(fields: type[BaseModel]) -> dict[str, Any]:
+    """Describe a query."""
+    described = fields.model_json_schema()
+    required = described.get("required", ())
     return {
-        "requestBody": {
-            "required": True,
-            "content": {"application/json": schema, "application/x-www-form-urlencoded": schema},
-        }
+        "parameters": [
+            {"name": name, "in": "query", "required": name in required, "schema": schema}
+            for name, schema in described["properties"].items()
+        ]
     }
