@@ -9,7 +9,6 @@ const source = document.getElementById("source");
 const marks = document.getElementById("source-marks");
 const note = document.getElementById("aligned");
 
-let found = new Map(); // by place of the sentence: a promise of its links
 let pointed = null; // the word, so that an answer that comes late lights up nothing else
 
 export function listenToPointer() {
@@ -24,10 +23,7 @@ export function listenToPointer() {
     if (event.key.startsWith("Arrow") || ["Home", "End"].includes(event.key)) point(wordAtCaret());
   });
   source.addEventListener("scroll", () => (marks.scrollTop = source.scrollTop));
-  onForget(() => {
-    found = new Map();
-    point(null);
-  });
+  onForget(() => point(null));
 }
 
 // The layer lies under the box, at the same place.
@@ -51,9 +47,10 @@ async function point(word) {
   if (word === pointed) return;
   pointed = word;
   darken();
-  const sentence = word && sentenceOf(Number(word.dataset.sentence));
+  const sentence = word && sentenceOf(word);
   if (!sentence?.model.aligns) return;
-  const links = await linksOf(Number(word.dataset.sentence), sentence);
+  sentence.links ??= ask(sentence); // a promise
+  const links = await sentence.links;
   if (pointed !== word) return;
   const place = Number(word.dataset.word);
   const ofSource = word.parentElement === marks;
@@ -65,11 +62,6 @@ async function point(word) {
 }
 
 const pick = (words, places) => [...new Set(places)].sort((a, b) => a - b).map((i) => words[i]);
-
-function linksOf(place, sentence) {
-  if (!found.has(place)) found.set(place, ask(sentence));
-  return found.get(place);
-}
 
 async function ask({ source: text, translation: translated, model, sourceWords, words }) {
   try {

@@ -1,6 +1,6 @@
 // Every head as a small picture, and the one that is chosen as a table whose cells are shaded.
 
-import { element, percent, shape } from "./element.js";
+import { capitalised, element, percent, shape } from "./element.js";
 
 const heads = document.getElementById("heads");
 const map = document.getElementById("map");
@@ -104,8 +104,7 @@ function labels() {
 function drawMap() {
   const weights = weightsOf(chosen.layer, chosen.head);
   const [rows, columns] = labels();
-  const title = nameOf(chosen.layer, chosen.head);
-  mapTitle.textContent = title[0].toUpperCase() + title.slice(1);
+  mapTitle.textContent = capitalised(nameOf(chosen.layer, chosen.head));
   mapNote.textContent = "A row adds up to 100 %. Point at one to read its largest weights.";
   const head = element("tr", {}, element("td"), ...columns.map(columnHead));
   const lines = rows.map((token, i) =>

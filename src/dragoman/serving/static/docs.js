@@ -1,16 +1,11 @@
 // Write the OpenAPI description of this server as a page.
 
+import { element } from "./element.js";
+
 const reference = document.getElementById("reference");
 
-function element(name, content, ...children) {
-  const made = document.createElement(name);
-  if (content) made.textContent = content;
-  made.append(...children);
-  return made;
-}
-
 function prose(text) {
-  return text.split("`").map((part, place) => (place % 2 ? element("code", part) : part));
+  return text.split("`").map((part, place) => (place % 2 ? element("code", {}, part) : part));
 }
 
 function typeOf(schema = {}) {
@@ -43,13 +38,13 @@ function table(rows) {
     const notes = [required ? "Required." : "", schema.description ?? ""];
     if (schema.default !== undefined && schema.default !== null && schema.default !== "")
       notes.push(`Default: ${JSON.stringify(schema.default)}.`);
-    return element("tr", "",
-      element("td", "", element("code", name)),
-      element("td", typeOf(schema)),
-      element("td", "", ...prose(notes.filter(Boolean).join(" "))));
+    return element("tr", {},
+      element("td", {}, element("code", {}, name)),
+      element("td", {}, typeOf(schema)),
+      element("td", {}, ...prose(notes.filter(Boolean).join(" "))));
   });
-  const head = ["field", "type", ""].map((title) => element("th", title));
-  return element("table", "", element("tr", "", ...head), ...body);
+  const head = ["field", "type", ""].map((title) => element("th", {}, title));
+  return element("table", {}, element("tr", {}, ...head), ...body);
 }
 
 async function write() {
@@ -58,15 +53,15 @@ async function write() {
   const groups = new Map();
   for (const [path, operations] of Object.entries(description.paths)) {
     for (const [method, operation] of Object.entries(operations)) {
-      const title = element("h3", "", element("span", method.toUpperCase()), ` ${path}`);
-      const card = element("article", "", title, element("p", "", ...prose(operation.description ?? "")));
+      const title = element("h3", {}, element("span", {}, method.toUpperCase()), ` ${path}`);
+      const card = element("article", {}, title, element("p", {}, ...prose(operation.description ?? "")));
       const rows = fields(operation, schemas);
       if (rows.length) card.append(table(rows));
       const group = operation.tags[0];
       groups.set(group, [...(groups.get(group) ?? []), card]);
     }
   }
-  for (const [name, cards] of groups) reference.append(element("h2", name), ...cards);
+  for (const [name, cards] of groups) reference.append(element("h2", {}, name), ...cards);
 }
 
 write();

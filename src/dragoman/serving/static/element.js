@@ -16,5 +16,7 @@ function fill(made, attributes, content) {
   return made;
 }
 
+export const capitalised = (text) => text && text[0].toUpperCase() + text.slice(1);
+
 export const percent = (share) =>
   share >= 0.995 ? "100 %" : share < 0.001 ? "< 0.1 %" : `${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %`;

@@ -1,6 +1,7 @@
 // Translate a file, and offer the result for download.
 
 import { translateFile } from "./api.js";
+import { element } from "./element.js";
 
 export function listenToFiles(formats, languages) {
   const input = document.getElementById("file");
@@ -30,11 +31,9 @@ export function listenToFiles(formats, languages) {
 }
 
 function linkTo(path, name, language) {
-  const link = document.createElement("a");
   const end = name.lastIndexOf(".");
-  link.href = path; // the server says under which name it is saved
-  link.textContent = `Download ${name.slice(0, end)}.${language}${name.slice(end)}`;
-  return link;
+  const title = `Download ${name.slice(0, end)}.${language}${name.slice(end)}`;
+  return element("a", { href: path }, title); // the server says under which name it is saved
 }
 
 function say(status, content, { problem = false } = {}) {

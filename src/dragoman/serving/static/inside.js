@@ -3,7 +3,7 @@
 import { explain } from "./api.js";
 import { showAttention } from "./attention.js";
 import { showBeam } from "./beam.js";
-import { element } from "./element.js";
+import { capitalised, element } from "./element.js";
 import { Latest } from "./latest.js";
 import { showTokens } from "./tokens.js";
 
@@ -82,6 +82,6 @@ function write(found, { source, target }) {
 }
 
 function say(message) {
-  status.textContent = message && message[0].toUpperCase() + message.slice(1);
+  status.textContent = capitalised(message);
   status.hidden = message === "";
 }

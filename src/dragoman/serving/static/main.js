@@ -19,6 +19,7 @@ import {
 } from "./result.js";
 import { forgetSource } from "./shown.js";
 import { listenToTheme } from "./theme.js";
+import "./words.js";
 
 const NUM_ALTERNATIVES = 4;
 

@@ -1,8 +1,8 @@
 // What the server has answered: the translation, its alternatives, and what to know about it.
 // Translations are text and never markup.
 
+import { capitalised, element } from "./element.js";
 import { forget, show } from "./shown.js";
-import { offerWords } from "./words.js";
 
 const translation = document.getElementById("translation");
 const status = document.getElementById("status");
@@ -98,9 +98,7 @@ function showText(text, language) {
 
 function showCandidate(candidate, passage, language) {
   showText(candidate.text, language);
-  if (!passage.model) return; // it is not a translation
-  show(candidate, passage);
-  offerWords(showProblem);
+  if (passage.model) show(candidate, passage); // else it is not a translation
 }
 
 function showAlternatives(best, others, passage) {
@@ -109,23 +107,19 @@ function showAlternatives(best, others, passage) {
   let shown = best;
   list.replaceChildren(
     ...others.map((other) => {
-      const item = document.createElement("li");
-      const button = document.createElement("button");
-      button.type = "button";
-      button.textContent = other.text;
+      const button = element("button", { type: "button" }, other.text);
       // Choosing an alternative exchanges it for the translation that is shown.
       button.addEventListener("click", () => {
         [shown, other] = [other, shown];
         showCandidate(shown, passage, translation.lang);
         button.textContent = other.text;
       });
-      item.append(button);
-      return item;
+      return element("li", {}, button);
     }),
   );
 }
 
 function showStatus(message, { problem = false } = {}) {
-  status.textContent = message && message[0].toUpperCase() + message.slice(1);
+  status.textContent = capitalised(message);
   status.classList.toggle("problem", problem);
 }

@@ -1,5 +1,7 @@
 // What stands on the page: a text, its translation, and the words of both, sentence by sentence.
 
+import { element } from "./element.js";
+
 const translation = document.getElementById("translation");
 const source = document.getElementById("source");
 const marks = document.getElementById("source-marks");
@@ -10,7 +12,7 @@ const MOST_WORDS = 3000; // with more, the words are not told apart
 let sentences = [];
 const listeners = [];
 
-export const sentenceOf = (place) => sentences[place];
+export const sentenceOf = (word) => sentences[word.dataset.sentence];
 
 // Others may keep something about the words, and are told when these are no longer the same.
 export function onForget(listener) {
@@ -19,8 +21,7 @@ export function onForget(listener) {
 
 export function forget() {
   sentences = [];
-  marks.replaceChildren();
-  for (const listener of listeners) listener();
+  forgetSource();
 }
 
 // The text is being changed; its words are not where they were.
@@ -32,6 +33,7 @@ export function forgetSource() {
 // Take the translation apart; each of its words becomes a button, each of the text a span behind it.
 // From within a <button>, or what else can have the focus, browsers let nobody select text.
 export function show(candidate, passage) {
+  if (passage.words.flat().length + candidate.words.flat().length > MOST_WORDS) return;
   sentences = passage.parts.map((part, place) => ({
     model: passage.model,
     source: part,
@@ -41,35 +43,28 @@ export function show(candidate, passage) {
     sourceWords: [], // their elements
     words: [],
   }));
-  if (passage.words.flat().length + candidate.words.flat().length > MOST_WORDS) {
-    sentences = [];
-    return;
-  }
   if (source.value === passage.source) {
     marks.replaceChildren(...split(passage.source, passage, "sourceWords", () => element("span")));
     marks.append("\u200b"); // a last empty line takes its place
     marks.scrollTop = source.scrollTop;
   }
   translation.replaceChildren(
-    ...split(candidate.text, candidate, "words", () => {
-      const word = element("span");
-      word.setAttribute("role", "button");
-      word.className = "word";
-      return word;
-    }),
+    ...split(candidate.text, candidate, "words", () =>
+      element("span", { role: "button", class: "word" }),
+    ),
   );
   const first = translation.querySelector(".word");
   if (first) first.tabIndex = 0;
 }
 
 // Another translation of one sentence takes the place of that which is shown.
-export function exchange(place, { translation: text, words }) {
-  const { model } = sentences[place];
+export function exchange(sentence, { translation: text, words }) {
+  const place = sentences.indexOf(sentence);
   const passage = {
     source: source.value,
     parts: sentences.map((each) => each.source),
     words: sentences.map((each) => each.sourceCut),
-    model,
+    model: sentence.model,
   };
   const old = sentences.map((each) => each.translation);
   const parts = old.with(place, text);
@@ -84,7 +79,7 @@ export function exchange(place, { translation: text, words }) {
 
 // What stands before a word of a sentence, and what several words say.
 export function textBefore(word) {
-  const { translation: text, words } = sentenceOf(Number(word.dataset.sentence));
+  const { translation: text, words } = sentenceOf(word);
   const before = words.slice(0, Number(word.dataset.word)).map((each) => each.textContent);
   const starts = locate(text, [...before, word.textContent]);
   return text.slice(0, starts.at(-1)).trimEnd();
@@ -95,8 +90,6 @@ export function textOf(words) {
     .map((word, i) => (i && word.previousSibling !== words[i - 1] ? " " : "") + word.textContent)
     .join("");
 }
-
-const element = (name) => document.createElement(name);
 
 function locate(text, parts) {
   let end = 0;

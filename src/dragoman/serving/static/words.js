@@ -2,6 +2,8 @@
 // on from the one that is chosen.
 
 import { getWays } from "./api.js";
+import { element, percent } from "./element.js";
+import { showProblem } from "./result.js";
 import { exchange, onForget, sentenceOf, textBefore } from "./shown.js";
 
 const translation = document.getElementById("translation");
@@ -10,11 +12,6 @@ const title = document.getElementById("ways-title");
 const list = document.getElementById("ways");
 
 let asked = 0; // answers to all but the latest question are dropped
-let report = () => {};
-
-export function offerWords(onProblem) {
-  report = onProblem;
-}
 
 function hideWays() {
   asked += 1;
@@ -24,47 +21,34 @@ function hideWays() {
 
 async function ask(word) {
   const mine = (asked += 1);
-  const place = Number(word.dataset.sentence);
-  const { source, model } = sentenceOf(place);
+  const sentence = sentenceOf(word);
   try {
-    const ways = await getWays(source, { ...model, prefix: textBefore(word) });
+    const ways = await getWays(sentence.source, { ...sentence.model, prefix: textBefore(word) });
     if (mine !== asked) return;
     title.textContent = `Instead of “${word.textContent}”`;
     list.lang = translation.lang;
-    list.replaceChildren(...ways.map((way) => choice(way, place)));
+    list.replaceChildren(...ways.map((way) => choice(way, sentence)));
     section.hidden = ways.length === 0;
-    if (section.hidden) report(`there are no other words for “${word.textContent}”`);
+    if (section.hidden) showProblem(`there are no other words for “${word.textContent}”`);
     if (document.activeElement === word) list.querySelector("button")?.focus();
   } catch (error) {
     if (mine !== asked) return;
     hideWays();
-    report(error.message);
+    showProblem(error.message);
   }
 }
 
-function choice(way, place) {
-  const item = document.createElement("li");
-  const button = document.createElement("button");
-  button.type = "button";
-  button.textContent = way.word;
-  button.title = way.translation;
-  const share = document.createElement("span");
-  share.className = "share";
-  share.textContent = percent(way.confidence);
-  button.append(" ", share);
+function choice(way, sentence) {
+  const share = element("span", { class: "share" }, percent(way.confidence));
+  const button = element("button", { type: "button", title: way.translation }, way.word, " ", share);
   button.addEventListener("click", () => {
-    exchange(place, way);
+    exchange(sentence, way);
     translation.focus();
     if (way.faults.length > 0) {
-      report(way.faults.map((fault) => `the translation ${fault}`).join("; "));
+      showProblem(way.faults.map((fault) => `the translation ${fault}`).join("; "));
     }
   });
-  item.append(button);
-  return item;
-}
-
-function percent(share) {
-  return share < 0.01 ? "under 1 %" : `${Math.round(100 * share)} %`;
+  return element("li", {}, button);
 }
 
 translation.addEventListener("click", (event) => {
