@@ -14,7 +14,7 @@ from tests.untrained import save_to_japanese, save_transformer, untrained
 from dragoman.decoding.config import SearchConfig
 from dragoman.interop.ctranslate2 import export_ctranslate2
 from dragoman.model_directory import WEIGHTS_NAME, AlignmentDescription, ModelDirectory
-from dragoman.serving.models import ServedModel, prepare_model
+from dragoman.serving.models import ServedModel
 from dragoman.serving.settings import Settings
 from dragoman.terms.finder import TermFinder
 from dragoman.tokenizers.config import TokenizerConfig
@@ -128,7 +128,7 @@ def run_by(engine: Copier, path: Path) -> ServedModel:
         terms=TermFinder(protects=True),
         split_sentences=False,
     )
-    return prepare_model(path, translator, whole_lines=False)
+    return ServedModel(path, translator, whole_lines=False)
 
 
 @pytest.fixture(scope="session")

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
 from pathlib import Path
 
 from tests.fake_engine import FakeEngine
@@ -11,7 +12,7 @@ from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.hypothesis import EMPTY, Hypothesis
 from dragoman.decoding.phrase import Phrase
 from dragoman.serving.application import build_application
-from dragoman.serving.models import Models, ServedModel, prepare_model
+from dragoman.serving.models import Models, ServedModel
 from dragoman.serving.server import Server, open_socket
 from dragoman.serving.settings import Settings
 from dragoman.translator import Translator
@@ -84,7 +85,14 @@ class Turnstile(Copier):
 
 def loaded(path: Path) -> ServedModel:
     translator = Translator(path, engine="pytorch", device="cpu", split_sentences=False)
-    return prepare_model(path, translator, whole_lines=False)
+    return ServedModel(path, translator, whole_lines=False)
+
+
+def changed(model: ServedModel, **attributes: str) -> ServedModel:
+    """Copy a model, and let it have another name or other languages."""
+    model = copy(model)
+    vars(model).update(attributes)
+    return model
 
 
 @contextmanager

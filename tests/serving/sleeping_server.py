@@ -12,7 +12,7 @@ from tests.serving.live import Copier
 
 from dragoman.model_directory import ModelDirectory
 from dragoman.serving.application import build_application
-from dragoman.serving.models import Models, prepare_model
+from dragoman.serving.models import Models, ServedModel
 from dragoman.serving.server import end_on_signals, open_socket, run
 from dragoman.serving.settings import Settings
 from dragoman.translator import Translator
@@ -41,7 +41,7 @@ def main() -> None:
     )
     settings = Settings()
     end_on_signals()
-    models = Models([prepare_model(path, translator, whole_lines=False)])
+    models = Models([ServedModel(path, translator, whole_lines=False)])
     with open_socket("127.0.0.1", 0) as listener:
         print(f"page http://127.0.0.1:{listener.getsockname()[1]}", flush=True)  # noqa: T201
         run(build_application(models, settings), listener, settings)

@@ -18,7 +18,7 @@ from schemathesis.specs.openapi.checks import (
 )
 from tests.serving.live import Copier, loaded, serving
 
-from dragoman.serving.models import ServedModel, prepare_model
+from dragoman.serving.models import ServedModel
 from dragoman.serving.settings import Settings
 from dragoman.translator import Translator
 
@@ -100,7 +100,7 @@ def test_a_newer_model_in_its_place_stops_no_request(
     shipped: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     path = Path(shutil.copytree(shipped, tmp_path / "en-it"))
-    model = prepare_model(path, Translator(path, device="cpu"), whole_lines=False)
+    model = ServedModel(path, Translator(path, device="cpu"), whole_lines=False)
     (path / "model.safetensors").write_bytes(b"of a newer model")
     fields = {"q": "the %s cat {x} 4711", "source": "en", "target": "it"}
 
@@ -116,7 +116,7 @@ def test_a_damaged_model_is_not_the_fault_of_the_client(
     shipped: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     path = Path(shutil.copytree(shipped, tmp_path / "en-it"))
-    model = prepare_model(path, Translator(path, device="cpu"), whole_lines=False)
+    model = ServedModel(path, Translator(path, device="cpu"), whole_lines=False)
     (path / "model.safetensors").write_bytes(b"damaged")
 
     with serving([model]) as url:
@@ -135,7 +135,7 @@ def test_a_damaged_pytorch_stops_no_request_and_is_told_once(
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    model = prepare_model(shipped, Translator(shipped, device="cpu"), whole_lines=False)
+    model = ServedModel(shipped, Translator(shipped, device="cpu"), whole_lines=False)
     fields = {"q": "the %s cat {x} 4711", "source": "en", "target": "it"}
     original = builtins.__import__
 

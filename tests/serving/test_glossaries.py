@@ -9,7 +9,7 @@ import pytest
 import requests
 from tests.serving.live import loaded, serving
 
-from dragoman.serving.models import prepare_model
+from dragoman.serving.models import ServedModel
 from dragoman.translator import Translator
 
 TERMS = "cat\tmicio\ncat\tgatto\nDog\tcane\n"
@@ -26,7 +26,7 @@ def address(
         english_italian, engine="pytorch", device="cpu", split_sentences=False, glossary=terms
     )
     models = [
-        prepare_model(english_italian, translator, whole_lines=False),
+        ServedModel(english_italian, translator, whole_lines=False),
         loaded(italian_english),
     ]
     with serving(models) as url:

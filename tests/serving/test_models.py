@@ -1,9 +1,7 @@
 """The languages that a client means."""
 
-from dataclasses import replace
-
 import pytest
-from tests.serving.live import Copier
+from tests.serving.live import Copier, changed
 
 from dragoman.serving.models import Models, ServedModel
 from dragoman.serving.refusal import RefusalError
@@ -11,7 +9,7 @@ from dragoman.serving.refusal import RefusalError
 
 def serve(copier: tuple[Copier, ServedModel], *pairs: str) -> Models:
     languages = [pair.split("-") for pair in pairs]
-    return Models(replace(copier[1], source=source, target=target) for source, target in languages)
+    return Models(changed(copier[1], source=source, target=target) for source, target in languages)
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 
 import deepl
 import pytest
 import requests
-from tests.serving.live import Copier, Turnstile, serving
+from tests.serving.live import Copier, Turnstile, changed, serving
 
 from dragoman.model_directory import ModelError
 from dragoman.serving.metrics import Metrics
@@ -166,7 +165,7 @@ def test_when_texts_in_one_language_fail_those_in_another_are_given_up(
         raise ModelError("model.bin: cut off")
 
     monkeypatch.setattr(copying[0], "search", fail)
-    japanese, (engine, english) = replace(copying[1], source="ja"), held
+    japanese, (engine, english) = changed(copying[1], source="ja"), held
     texts = ["The cat sees the dog. " * 500, "猫は川を見る。"]
 
     async def waiting_after_failure() -> bytes:

@@ -2,14 +2,13 @@
 
 import re
 import threading
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, Route, expect
 from tests.serving.chromium import CHROMIUM
-from tests.serving.live import Copier, loaded, serving
+from tests.serving.live import Copier, changed, loaded, serving
 
 from dragoman.serving.models import ServedModel
 from dragoman.serving.settings import Settings
@@ -491,7 +490,7 @@ def test_nothing_that_a_page_shows_becomes_markup(
 ) -> None:
     page.on("dialog", lambda dialog: pytest.fail(dialog.message))
     page.on("popup", lambda popup: pytest.fail(popup.url))
-    hostile = replace(copying[1], name=attack, target=f"it-{attack}")
+    hostile = changed(copying[1], name=attack, target=f"it-{attack}")
     with serving([hostile]) as url:
         page.goto(url)
         page.locator("#source").fill(f"a cat {attack}")

@@ -58,7 +58,7 @@ def serve(
         What translates, where, and what it keeps.
     """
     from dragoman.serving.application import build_application
-    from dragoman.serving.models import Models, prepare_model
+    from dragoman.serving.models import Models, ServedModel
     from dragoman.serving.priority import give_way
     from dragoman.serving.server import end_on_signals, open_socket, run
     from dragoman.serving.settings import Settings
@@ -75,7 +75,7 @@ def serve(
         with ThreadPoolExecutor(1, initializer=give_way) as loading:  # engines start threads here
             served = Models(
                 loading.map(
-                    lambda path: prepare_model(
+                    lambda path: ServedModel(
                         path, whole.load(path), whole_lines=translation.whole_lines
                     ),
                     models,

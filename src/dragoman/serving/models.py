@@ -3,10 +3,8 @@
 import logging
 import textwrap
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from dragoman.errors import UsageError
 from dragoman.languages.codes import same_language, stands_in_for
@@ -19,35 +17,31 @@ from dragoman.translator import Translator
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, kw_only=True)
 class ServedModel:
-    """A model that is ready to translate."""
+    """A model that is ready to translate.
 
-    name: str
-    """The name of its directory."""
+    Args:
+        path: Its directory.
+        translator: What translates with it. It gets single sentences, and must not cut them again.
+        whole_lines: Whether it was trained on paragraphs, so that lines are not cut into sentences.
 
-    source: str
-    """The code of its source language, as the model writes it."""
+    Raises:
+        DragomanError: there is no model.
+    """
 
-    target: str
-
-    translator: Translator
-    """It gets single sentences, and does not cut them again."""
-
-    whole_lines: bool
-    """Whether it was trained on paragraphs, so that lines are not cut into sentences."""
-
-    max_length: int
-    """Tokens of the longest sentence that it has seen."""
-
-    insight: Insight
-    """What looks into it."""
-
-    training: dict[str, Any]
-    """Where it comes from, and its scores; empty for an imported one."""
-
-    loaded: datetime
-    """When it and its glossary were read."""
+    def __init__(self, path: Path, translator: Translator, *, whole_lines: bool) -> None:
+        description = ModelDirectory(path).description
+        self.name = path.resolve().name
+        self.source, self.target = description.languages
+        self.max_length = description.max_length
+        self.training = description.training
+        self.whole_lines = whole_lines
+        self.insight = Insight(path)
+        self.translator = translator
+        self.loaded = datetime.now(UTC)
+        translator.outlive_its_files(
+            lambda error: _log.warning("%s, and start the server again; it goes on without", error)
+        )
 
     @property
     def pair(self) -> tuple[str, str]:
@@ -58,34 +52,6 @@ class ServedModel:
     def text_reader(self) -> TextReader:
         """What takes texts apart for it."""
         return TextReader(self.source, self.target, splits_sentences=not self.whole_lines)
-
-
-def prepare_model(path: Path, translator: Translator, *, whole_lines: bool) -> ServedModel:
-    """Describe a model that is loaded.
-
-    Args:
-        path: Its directory.
-        translator: What translates with it; it must not cut its input into sentences.
-        whole_lines: Whether it was trained on paragraphs.
-
-    Raises:
-        DragomanError: there is no model.
-    """
-    description = ModelDirectory(path).description
-    translator.outlive_its_files(
-        lambda error: _log.warning("%s, and start the server again; it goes on without", error)
-    )
-    return ServedModel(
-        name=path.resolve().name,
-        source=description.source_language,
-        target=description.target_language,
-        translator=translator,
-        whole_lines=whole_lines,
-        max_length=description.max_length,
-        insight=Insight(path),
-        training=description.training,
-        loaded=datetime.now(UTC),
-    )
 
 
 class Models:
