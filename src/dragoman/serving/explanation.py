@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from dragoman.serving.dependencies import RequiresKey, Service
 from dragoman.serving.fields import OneSentence, read_fields
-from dragoman.serving.insight import MOST_TOKENS, Insight
+from dragoman.serving.insight import MOST_TOKENS
 from dragoman.serving.openapi import accepts, refuses
 
 if TYPE_CHECKING:
@@ -121,15 +121,10 @@ async def explanation(request: Request, service: Service) -> Response:
     content = await service.look(
         (wanted.source, wanted.target),
         (wanted.text,),
-        lambda insight: _explain(insight, wanted.text),
+        # It is written in the thread that made it, as it may be long.
+        lambda insight: _write(*insight.explain(wanted.text)).model_dump_json(),
     )
     return Response(content, media_type="application/json")
-
-
-def _explain(insight: Insight, text: str) -> str:
-    """Write an explanation, in the thread that made it, as it may be long."""
-    shown = insight.show(text)
-    return _write(insight.trace(shown.text), shown.notes).model_dump_json()
 
 
 def _write(trace: "Trace", notes: list[str]) -> Explanation:

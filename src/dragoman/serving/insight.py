@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from dragoman.alignment.aligner import Aligner
     from dragoman.alignment.links import Alignment
     from dragoman.model.transformer import Transformer
-    from dragoman.visualisation.shown_sentence import ShownSentence
     from dragoman.visualisation.trace import Trace
 
 MOST_TOKENS = 64
@@ -44,29 +43,23 @@ class Insight:
         """Whether it can tell which word became which."""
         return self._hindrance is None and self._directory.description.alignment is not None
 
-    def show(self, text: str) -> "ShownSentence":
-        """Tell what the model reads of a text.
-
-        Raises:
-            RefusalError: the model cannot be looked into.
-        """
-        self._check()
-        from dragoman.visualisation.shown_sentence import shown_sentence
-
-        return shown_sentence(self._directory, text)
-
-    def trace(self, sentence: str) -> "Trace":
+    def explain(self, text: str) -> tuple["Trace", list[str]]:
         """Translate a sentence as the model's description says, and keep everything computed.
+
+        Returns:
+            What was computed, and why the server may translate the text differently.
 
         Raises:
             RefusalError: the model cannot be looked into, or the sentence is blank or too long.
         """
         self._check()
-        self._check_length(sentence, self._tokenizers.source, MOST_TOKENS)
+        from dragoman.visualisation.shown_sentence import shown_sentence
         from dragoman.visualisation.trace import ExplainError, trace_translation
 
+        shown, notes = shown_sentence(self._directory, text)
+        self._check_length(shown, self._tokenizers.source, MOST_TOKENS)
         try:
-            return trace_translation(self._directory, sentence, self._directory.search)
+            return trace_translation(self._directory, shown, self._directory.search), notes
         except ExplainError as error:
             raise RefusalError(400, str(error)) from None
 
