@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import PureWindowsPath
 
 from dragoman.documents.archive import count_characters, read_archive
-from dragoman.documents.document import DocumentError
 from dragoman.documents.formats import DOCUMENT_FORMATS, DocumentFormat
 from dragoman.documents.other_formats import other_way
 from dragoman.serving.readers import PLAIN_TEXT, document_reader
@@ -102,8 +101,9 @@ class Documents:
             needs_key: Whether fetching it takes its key, besides its identifier.
 
         Raises:
-            RefusalError: the file is of another kind or damaged, a language is not served, or a
-                limit is exceeded.
+            RefusalError: the file is of another kind, a language is not served, or a limit is
+                exceeded.
+            DocumentError: the file is damaged.
         """
         path = PureWindowsPath(encodable(name or ""))
         suffix = path.suffix.lower()
@@ -140,10 +140,7 @@ class Documents:
             text = _read_text(sent)
             return text, len(text)
         most = _BYTES_FOR_EACH_CHARACTER * self._service.settings.max_characters
-        try:
-            text = read_archive(sent, form.has_text, most_bytes=most, most_in_all=_MOST_UNPACKED)
-        except DocumentError as error:
-            raise RefusalError(400, str(error)) from None
+        text = read_archive(sent, form.has_text, most_bytes=most, most_in_all=_MOST_UNPACKED)
         return text, count_characters(text)
 
     async def _translate(self, order: Order, form: DocumentFormat, sent: bytes) -> bytes:

@@ -5,13 +5,11 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
-from dragoman.documents.document import DocumentError
 from dragoman.documents.formats import TakeApart
 from dragoman.markup.document import visible_text
 from dragoman.markup.passage import Passage
 from dragoman.markup.rules import Rules
 from dragoman.markup.text_reader import TextReader
-from dragoman.serving.refusal import RefusalError
 
 
 class Reader(NamedTuple):
@@ -49,16 +47,10 @@ def markup_reader(rules: Rules, *, sentences: bool = True) -> Reader:
 def document_reader(take_apart: TakeApart) -> Reader:
     """Read files of a kind; what is visible of one is what would be translated of it."""
 
-    def take_apart_or_refuse(text: str, reader: TextReader) -> Passage:
-        try:
-            return take_apart(text, reader)
-        except DocumentError as error:
-            raise RefusalError(400, str(error)) from None
-
     def visible(text: str) -> str:
-        return " ".join(take_apart_or_refuse(text, _OF_ANY_LANGUAGE).pieces)
+        return " ".join(take_apart(text, _OF_ANY_LANGUAGE).pieces)
 
-    return Reader(take_apart_or_refuse, visible)
+    return Reader(take_apart, visible)
 
 
 _OF_ANY_LANGUAGE = TextReader("", "", splits_sentences=False)

@@ -6,6 +6,7 @@ import secrets
 
 from starlette.responses import JSONResponse
 
+from dragoman.documents.document import DocumentError
 from dragoman.errors import DragomanError
 from dragoman.model_directory import ModelError
 from dragoman.translator import MarkedUpError, SentenceError
@@ -33,7 +34,7 @@ def as_refusal(error: Exception) -> RefusalError:
         return error
     if isinstance(error, SentenceError):
         return RefusalError(413, str(error))
-    if isinstance(error, MarkedUpError):
+    if isinstance(error, MarkedUpError | DocumentError):
         return RefusalError(400, str(error))
     if not isinstance(error, DragomanError):
         number = secrets.token_hex(4)
