@@ -9,6 +9,7 @@ from fastapi import FastAPI, Request
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import JSONResponse
+from starlette.staticfiles import StaticFiles
 
 from dragoman import __version__
 from dragoman.errors import DragomanError
@@ -78,7 +79,7 @@ def build_application(models: Models, settings: Settings) -> FastAPI:
         page,
     ):
         app.include_router(protocol.router)
-    app.mount("/static", page.static_files())
+    app.mount("/static", StaticFiles(directory=page.FOLDER))
     _answer_errors(app)
     return app
 

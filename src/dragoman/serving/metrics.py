@@ -3,9 +3,6 @@
 from collections.abc import Callable
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
-from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
-
-CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
 
 
 class Metrics:

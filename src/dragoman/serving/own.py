@@ -4,6 +4,7 @@ import asyncio
 from typing import Any
 
 from fastapi import APIRouter, Request
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from pydantic import BaseModel, Field
 from starlette.responses import PlainTextResponse, Response
 
@@ -16,7 +17,6 @@ from dragoman.serving.alignments import (
 )
 from dragoman.serving.dependencies import RequiresKey, Service
 from dragoman.serving.fields import OwnFields, read_fields
-from dragoman.serving.metrics import CONTENT_TYPE
 from dragoman.serving.openapi import accepts, refuses
 from dragoman.serving.service import Answer, Order, TranslationService
 from dragoman.serving.settings import MOST_ALTERNATIVES
@@ -209,4 +209,4 @@ async def models(service: Service) -> list[ModelCard]:
 )
 async def metrics(service: Service) -> Response:
     """Numbers for Prometheus."""
-    return Response(service.metrics.write(), media_type=CONTENT_TYPE)
+    return Response(service.metrics.write(), media_type=CONTENT_TYPE_PLAIN_0_0_4)

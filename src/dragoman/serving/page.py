@@ -4,9 +4,10 @@ from pathlib import Path
 
 from fastapi import APIRouter
 from starlette.responses import FileResponse
-from starlette.staticfiles import StaticFiles
 
-_FOLDER = Path(__file__).with_name("static")
+FOLDER = Path(__file__).with_name("static")
+"""What the pages load, and the pages."""
+
 _HEADERS = {
     "Content-Security-Policy": "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; "
     "form-action 'none'",
@@ -19,15 +20,10 @@ router = APIRouter(include_in_schema=False)
 @router.get("/")
 async def translate_page() -> FileResponse:
     """Translate while typing."""
-    return FileResponse(_FOLDER / "index.html", headers=_HEADERS)
+    return FileResponse(FOLDER / "index.html", headers=_HEADERS)
 
 
 @router.get("/docs")
 async def docs_page() -> FileResponse:
     """Read the description of the interface."""
-    return FileResponse(_FOLDER / "docs.html", headers=_HEADERS)
-
-
-def static_files() -> StaticFiles:
-    """Serve what the pages load."""
-    return StaticFiles(directory=_FOLDER)
+    return FileResponse(FOLDER / "docs.html", headers=_HEADERS)
