@@ -31,7 +31,7 @@ def test_a_field_that_is_missing_is_named(address: str) -> None:
 def test_a_field_that_stands_twice_is_refused(address: str) -> None:
     status, problem = get(address, "/translate?q=One&q=Two&langpair=en|it")
 
-    assert (status, problem) == (b"400", {"error": "q: input should be a valid string"})
+    assert (status, problem) == (b"400", {"error": "q should be one text"})
 
 
 def test_omegat_is_answered(address: str, english_italian: Path) -> None:

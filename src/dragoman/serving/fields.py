@@ -196,6 +196,8 @@ def _first_mistake(error: ValidationError, names: list[str]) -> str:
         return f"{field}: there is no such field; {meant}"
     if mistake["type"] == "is_instance_of":  # the only such type is `File`
         return f"{field} should be a file with a name"
+    if mistake["type"] == "string_type" and len(mistake["loc"]) == 1:  # maybe it is there twice
+        return f"{field} should be one text"
     if mistake["type"] == "missing":
         return f"{field} is missing"
     message = mistake["msg"]
