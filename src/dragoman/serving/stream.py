@@ -23,9 +23,6 @@ router = APIRouter(tags=["Dragoman"], dependencies=[RequiresKey])
 
 JSON_LINES = "application/x-ndjson"
 
-Event = Piece | Translated
-"""A piece of a translation, or at the end the whole."""
-
 
 class Text(Wanted):
     """What to translate."""
@@ -63,15 +60,15 @@ async def translate_as_it_is_made(request: Request, service: Service) -> Streami
     When the client goes away, the work ends.
     """
     wanted = await read_fields(request, Text)
-    events = _translate(service, wanted)
-    first = await anext(events)  # what is refused at once is answered with its status
-    return _Lines(first, events)
+    lines = _translate(service, wanted)
+    first = await anext(lines)  # what is refused at once is answered with its status
+    return _Lines(first, lines)
 
 
 class _Lines(StreamingResponse):
     """The lines of a translation, which is given up if the client does not take them all."""
 
-    def __init__(self, first: Event, others: AsyncGenerator[Event, None]) -> None:
+    def __init__(self, first: Line, others: AsyncGenerator[Line, None]) -> None:
         super().__init__(
             _write(first, others),
             media_type=JSON_LINES,
@@ -84,7 +81,7 @@ class _Lines(StreamingResponse):
             await super().__call__(scope, receive, send)
 
 
-async def _translate(service: TranslationService, wanted: Text) -> AsyncGenerator[Event, None]:
+async def _translate(service: TranslationService, wanted: Text) -> AsyncGenerator[Line, None]:
     """Yield the pieces of a translation as they are made, and the whole at the end."""
     heard: asyncio.Queue[Piece | None] = asyncio.Queue()
     order = replace(wanted.order(), heard=heard.put_nowait)
@@ -92,27 +89,21 @@ async def _translate(service: TranslationService, wanted: Text) -> AsyncGenerato
     working.add_done_callback(lambda _: heard.put_nowait(None))
     try:
         while (piece := await heard.get()) is not None:
-            yield piece
+            yield Line(source=piece.source, text=piece.text)
         (answer,) = working.result()
-        yield await write_answer(service, answer, words=wanted.words)
+        yield Line(translation=await write_answer(service, answer, words=wanted.words))
     finally:
         working.cancel()
 
 
-async def _write(first: Event, others: AsyncIterator[Event]) -> AsyncIterator[str]:
-    """Write each event as a line; it is too late for another status if something goes wrong."""
-    yield _line(first)
+async def _write(first: Line, others: AsyncIterator[Line]) -> AsyncIterator[str]:
+    """Write each line; it is too late for another status if something goes wrong."""
+    yield _dump(first)
     try:
-        async for event in others:
-            yield _line(event)
+        async for line in others:
+            yield _dump(line)
     except Exception as error:
         yield _dump(Line(error=str(as_refusal(error))))
-
-
-def _line(event: Event) -> str:
-    if isinstance(event, Piece):
-        return _dump(Line(source=event.source, text=event.text))
-    return _dump(Line(translation=event))
 
 
 def _dump(line: Line) -> str:
