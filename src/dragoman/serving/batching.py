@@ -232,7 +232,7 @@ class Batcher:
         began = time.monotonic()
         try:
             found = await asyncio.get_running_loop().run_in_executor(
-                self._threads, self._run, texts, search
+                self._threads, lambda: list(self._translator.translate(texts, search))
             )
         except Exception as error:
             await self._blame(batch, error)
@@ -257,9 +257,6 @@ class Batcher:
         if found < known:
             weight = WEIGHT_OF_FASTER
         self._seconds_per_character += weight * (found - known)
-
-    def _run(self, texts: list[str], search: SearchConfig) -> list[Translation]:
-        return list(self._translator.translate(texts, search))
 
     async def _blame(self, batch: list[tuple[_Job, int]], error: Exception) -> None:
         """Find which requests of a failed batch make it fail, and tell them."""
