@@ -33,19 +33,18 @@ async function start() {
   listenToPointer();
   listenToInside();
   const [models, settings] = await Promise.all([getModels(), getSettings()]);
-  const languages = new Languages(models, {
-    onChange: () => {
-      showEngine(languages);
-      latest.now((signal) => run(languages, signal));
-    },
-    onSwap: () => {
-      // Without its whole translation a text stays, so that nothing is lost that was typed.
-      source.value = translationOf(source.value) ?? source.value;
-      showCount(settings.charLimit);
-      showEngine(languages);
-      latest.now((signal) => run(languages, signal));
-    },
-  });
+  const translateNow = () => latest.now((signal) => run(languages, signal));
+  const onChange = () => {
+    showEngine(languages);
+    translateNow();
+  };
+  const onSwap = () => {
+    // Without its whole translation a text stays, so that nothing is lost that was typed.
+    source.value = translationOf(source.value) ?? source.value;
+    showCount(settings.charLimit);
+    onChange();
+  };
+  const languages = new Languages(models, { onChange, onSwap });
   showEngine(languages);
   listenToFiles(settings.supportedFilesFormat, languages);
   askForKey(settings.keyRequired);
@@ -57,11 +56,11 @@ async function start() {
   source.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
       event.preventDefault();
-      latest.now((signal) => run(languages, signal));
+      translateNow();
     }
   });
   showCount(settings.charLimit);
-  if (source.value) latest.now((signal) => run(languages, signal)); // kept by the browser
+  if (source.value) translateNow(); // kept by the browser
 }
 
 async function run(languages, signal) {
