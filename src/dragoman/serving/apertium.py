@@ -16,7 +16,7 @@ router = APIRouter(tags=["Apertium"])
 
 
 class Question(BaseModel):
-    """What to translate; `markUnknown` has no effect."""
+    """What to translate."""
 
     q: str
     langpair: str = Field(description="Two language codes, as en|it.")
