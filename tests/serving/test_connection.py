@@ -121,7 +121,9 @@ def test_there_are_only_so_many_connections_and_their_places_become_free(
             time.sleep(0.01)
 
     head, _, body = refused.partition(b"\r\n\r\n")
-    assert head.startswith(b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\n")
+    assert head.startswith(b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\n")
+    assert b"\r\naccess-control-allow-origin: *\r\n" in head
+    assert b"\r\nconnection: close" in head
     assert json.loads(body) == {"error": "there are too many connections; come back later"}
     assert answer.status_code == 200
 

@@ -8,15 +8,16 @@ from uvicorn import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
-from dragoman.serving.door import Door
+from dragoman.serving.door import Door, written
 from dragoman.serving.guard import MOST_BYTES_OF_HEAD
 from dragoman.serving.offer import OfferFilter
+from dragoman.serving.refusal import RefusalError
 from dragoman.serving.settings import Settings
 
-_SENTENCE = b'{"error":"there are too many connections; come back later"}'
-_TOO_MANY = (
-    b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\n"
-    b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (len(_SENTENCE), _SENTENCE)
+_TOO_MANY = written(
+    RefusalError(503, "there are too many connections; come back later", retry_after=1),
+    "/",
+    connection="close",
 )
 
 MOST_AHEAD = 16

@@ -59,17 +59,17 @@ class Door:
                 self._state.service.check_crowd(self.num_coming)
             except RefusalError as error:
                 self._closed_until = now + SECONDS_BEFORE_LOOKING_AGAIN
-                self._answer_of = {True: _write(error, "/v2/"), False: _write(error, "/")}
+                self._answer_of = {True: written(error, "/v2/"), False: written(error, "/")}
             else:
                 return None
         self._metrics.count_refusal()
         return self._answer_of[address.startswith(b"/v2/")]
 
 
-def _write(error: RefusalError, path: str) -> bytes:
-    """Write what the application would answer."""
+def written(error: RefusalError, path: str, **more: str) -> bytes:
+    """Write what the application would answer, and perhaps more headers."""
     response = as_response(error, path)
-    response.headers.update(HEADERS | _FOR_ANY_ORIGIN)
+    response.headers.update(HEADERS | _FOR_ANY_ORIGIN | more)
     head = [f"HTTP/1.1 {error.status} {HTTPStatus(error.status).phrase}".encode()]
     head += [b"%s: %s" % field for field in response.raw_headers]
     return b"\r\n".join(head) + b"\r\n\r\n" + bytes(response.body)
