@@ -11,20 +11,18 @@ const note = document.getElementById("aligned");
 
 let pointed = null; // the word, so that an answer that comes late lights up nothing else
 
-export function listenToPointer() {
-  translation.addEventListener("pointerover", (event) => point(event.target.closest(".word")));
-  translation.addEventListener("focusin", (event) => point(event.target.closest(".word")));
-  translation.addEventListener("focusout", () => point(null));
-  translation.addEventListener("pointerleave", () => point(null));
-  source.addEventListener("pointermove", (event) => point(wordBehind(event)));
-  source.addEventListener("pointerleave", () => point(null));
-  source.addEventListener("blur", () => point(null));
-  source.addEventListener("keyup", (event) => {
-    if (event.key.startsWith("Arrow") || ["Home", "End"].includes(event.key)) point(wordAtCaret());
-  });
-  source.addEventListener("scroll", () => (marks.scrollTop = source.scrollTop));
-  onForget(() => point(null));
-}
+translation.addEventListener("pointerover", (event) => point(event.target.closest(".word")));
+translation.addEventListener("focusin", (event) => point(event.target.closest(".word")));
+translation.addEventListener("focusout", () => point(null));
+translation.addEventListener("pointerleave", () => point(null));
+source.addEventListener("pointermove", (event) => point(wordBehind(event)));
+source.addEventListener("pointerleave", () => point(null));
+source.addEventListener("blur", () => point(null));
+source.addEventListener("keyup", (event) => {
+  if (event.key.startsWith("Arrow") || ["Home", "End"].includes(event.key)) point(wordAtCaret());
+});
+source.addEventListener("scroll", () => (marks.scrollTop = source.scrollTop));
+onForget(() => point(null));
 
 // The layer lies under the box, at the same place.
 function wordBehind(event) {

@@ -18,10 +18,8 @@ const latest = new Latest();
 let answer = null; // what is shown on the page
 let explained = null; // of which sentence and languages the panel tells
 
-export function listenToInside() {
-  panel.addEventListener("toggle", ask);
-  sentence.addEventListener("change", ask);
-}
+panel.addEventListener("toggle", ask);
+sentence.addEventListener("change", ask);
 
 // Take the translation that the page shows; null if there is none.
 export function lookInside(shown) {

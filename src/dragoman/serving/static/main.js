@@ -1,15 +1,14 @@
 // The page: put the parts together.
 
-import { listenToPointer } from "./aligned.js";
+import "./aligned.js";
 import { getModels, getSettings, translate, useKey } from "./api.js";
 import { listenToFiles } from "./files.js";
-import { lookInside, listenToInside } from "./inside.js";
+import { lookInside } from "./inside.js";
 import { Languages } from "./languages.js";
 import { Latest } from "./latest.js";
 import { recall, remember } from "./memory.js";
 import {
   clear,
-  listenToCopy,
   showBusy,
   showFailure,
   showPiece,
@@ -18,7 +17,7 @@ import {
   translationOf,
 } from "./result.js";
 import { forgetSource } from "./shown.js";
-import { listenToTheme } from "./theme.js";
+import "./theme.js";
 import "./words.js";
 
 const NUM_ALTERNATIVES = 4;
@@ -28,10 +27,6 @@ const count = document.getElementById("count");
 const latest = new Latest();
 
 async function start() {
-  listenToTheme();
-  listenToCopy();
-  listenToPointer();
-  listenToInside();
   const [models, settings] = await Promise.all([getModels(), getSettings()]);
   const translateNow = () => latest.now((signal) => run(languages, signal));
   const onChange = () => {

@@ -73,18 +73,16 @@ export function translationOf(text) {
   return text === translated ? translation.textContent : null;
 }
 
-export function listenToCopy() {
-  copy.addEventListener("click", async () => {
-    try {
-      await navigator.clipboard.writeText(translation.textContent);
-      showStatus("copied");
-    } catch {
-      // Browsers give the clipboard to pages on https or localhost only: let the reader copy.
-      getSelection().selectAllChildren(translation);
-      showStatus("selected; copy it with Ctrl C");
-    }
-  });
-}
+copy.addEventListener("click", async () => {
+  try {
+    await navigator.clipboard.writeText(translation.textContent);
+    showStatus("copied");
+  } catch {
+    // Browsers give the clipboard to pages on https or localhost only: let the reader copy.
+    getSelection().selectAllChildren(translation);
+    showStatus("selected; copy it with Ctrl C");
+  }
+});
 
 function showText(text, language) {
   forget();

@@ -9,14 +9,12 @@ const system = matchMedia("(prefers-color-scheme: dark)");
 const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : system.matches);
 const show = () => button.setAttribute("aria-pressed", String(isDark()));
 
-export function listenToTheme() {
-  const chosen = recall("localStorage", "theme");
-  if (chosen) root.dataset.theme = chosen;
+const chosen = recall("localStorage", "theme");
+if (chosen) root.dataset.theme = chosen;
+show();
+system.addEventListener("change", show);
+button.addEventListener("click", () => {
+  root.dataset.theme = isDark() ? "light" : "dark";
+  remember("localStorage", "theme", root.dataset.theme);
   show();
-  system.addEventListener("change", show);
-  button.addEventListener("click", () => {
-    root.dataset.theme = isDark() ? "light" : "dark";
-    remember("localStorage", "theme", root.dataset.theme);
-    show();
-  });
-}
+});
