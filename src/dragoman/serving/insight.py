@@ -57,7 +57,7 @@ class Insight:
         from dragoman.visualisation.trace import ExplainError, trace_translation
 
         shown, notes = shown_sentence(self._directory, text)
-        self._check_length(shown, self._tokenizers.source, MOST_TOKENS)
+        self._check_length(shown, self._directory.load_tokenizers().source, MOST_TOKENS)
         try:
             return trace_translation(self._directory, shown, self._directory.search), notes
         except ExplainError as error:
@@ -70,8 +70,9 @@ class Insight:
             RefusalError: the model cannot align, or one of them is too long for it.
         """
         aligner, most = self._get_aligner(), self._directory.description.max_length
-        self._check_length(text, self._tokenizers.source, most)
-        self._check_length(translation, self._tokenizers.target, most)
+        tokenizers = self._directory.load_tokenizers()
+        self._check_length(text, tokenizers.source, most)
+        self._check_length(translation, tokenizers.target, most)
         (alignment,) = aligner.align([(text, translation)])
         return alignment
 
@@ -123,10 +124,6 @@ class Insight:
         from dragoman.alignment.aligner import Aligner
 
         return Aligner(self._directory)
-
-    @property
-    def _tokenizers(self) -> TokenizerPair:
-        return self._directory.load_tokenizers()
 
 
 class _KeptDirectory(ModelDirectory):

@@ -111,8 +111,7 @@ class TranslationService:
             RefusalError: a language is not served or not recognised, or a limit is exceeded.
             DragomanError: the engine cannot search like this.
         """
-        self._check(order.count_characters(order.texts))
-        order = self._resolve(order)
+        order = self._accept(order)
         async with self.in_time():
             with self._room_for(order) as rooms:
                 groups = await _beside_if_long(order.texts, lambda: self._read(order))
@@ -145,8 +144,7 @@ class TranslationService:
         Raises:
             RefusalError: a language is not served, or a limit is exceeded.
         """
-        self._check(order.count_characters(order.texts))
-        order = self._resolve(order)
+        order = self._accept(order)
         with self._room_for(order):
             return order
 
@@ -169,8 +167,9 @@ class TranslationService:
                 return
         raise refusal
 
-    def _resolve(self, order: Order) -> Order:
-        """Write the languages of an order as the models do."""
+    def _accept(self, order: Order) -> Order:
+        """Refuse an order that is too long, and write its languages as the models do."""
+        self._check(order.count_characters(order.texts))
         if order.source is None:
             return replace(order, target=self.models.find_target(order.target))
         source, target = self.models.find_pair(order.source, order.target)
