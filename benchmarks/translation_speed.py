@@ -124,17 +124,21 @@ def by_search(engine: Engine) -> Translate:
     return lambda sources, config: [found[0].ids for found in engine.search(sources, config)]
 
 
-def use_ctranslate2_alone(compute_type: str = "default") -> Prepare:
-    """Translate as CTranslate2's manual says: as many workers as cores, each with one thread."""
+def use_ctranslate2_alone(compute_type: str = "default", *, shortlist: bool = False) -> Prepare:
+    """Translate as CTranslate2's manual says: as many workers as cores, each with one thread.
+
+    Its vocabulary map has the entries of the model's shortlist.
+    """
 
     def prepare(
         model: Path, copy: Path | None, tokenizers: TokenizerPair, device: str
     ) -> Translate:
-        del model
         import ctranslate2
 
         from dragoman.engines.ctranslate2 import TOKENS_PER_BATCH
 
+        if shortlist and copy is not None:
+            write_vocabulary_map(copy, ModelDirectory(model), tokenizers)
         kind, _, number = device.partition(":")
         translator = ctranslate2.Translator(
             str(copy),
@@ -153,6 +157,7 @@ def use_ctranslate2_alone(compute_type: str = "default") -> Prepare:
                 beam_size=config.beam_size,
                 max_batch_size=size,
                 batch_type="tokens",
+                use_vmap=shortlist,
             )
             return [tuple(ids[piece] for piece in result.hypotheses[0]) for result in results]
 
@@ -161,6 +166,19 @@ def use_ctranslate2_alone(compute_type: str = "default") -> Prepare:
         return with_the_best_size(translate)
 
     return prepare
+
+
+def write_vocabulary_map(copy: Path, directory: ModelDirectory, tokenizers: TokenizerPair) -> None:
+    """Write a model's shortlist as CTranslate2 reads it: a source token, a tab, target tokens."""
+    from dragoman.shortlist.file import load_shortlist
+
+    shortlist = load_shortlist(directory)
+    sources = tokenizers.source.pieces(range(tokenizers.source.vocab_size))
+    with (copy / "vmap.txt").open("w", encoding="utf-8", newline="\n") as file:
+        lists = (shortlist.frequent, *shortlist.translations)
+        for source, tokens in zip(("", *sources), lists, strict=True):
+            targets = tokenizers.target.pieces(tokens.tolist())
+            file.write(f"{source}\t{' '.join(targets)}\n")
 
 
 def with_the_best_size(
@@ -209,6 +227,7 @@ SUBJECTS = {
     "ctranslate2 int8": Subject(use_ctranslate2, copy="int8"),
     "ctranslate2 float32": Subject(use_ctranslate2, copy="float32"),
     "ctranslate2 alone int8": Subject(use_ctranslate2_alone(), copy="int8", on=ANYWHERE),
+    "ctranslate2 alone int8 shortlist": Subject(use_ctranslate2_alone(shortlist=True), copy="int8"),
     "ctranslate2 alone float32": Subject(use_ctranslate2_alone(), copy="float32", on=ANYWHERE),
     "ctranslate2 alone float16": Subject(
         use_ctranslate2_alone("float16"), copy="float32", on=("cuda",)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from argparse import Namespace
@@ -10,10 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import ctranslate2
+import numpy as np
 import pytest
 
 from dragoman.decoding.config import SearchConfig
+from dragoman.interop.ctranslate2 import export_ctranslate2
 from dragoman.model_directory import ModelDirectory
+from dragoman.shortlist.coverage import Coverage
+from dragoman.shortlist.file import save_shortlist
+from dragoman.shortlist.shortlist import Shortlist
 
 from .conftest import BENCHMARKS, Load
 
@@ -139,6 +145,33 @@ def test_ctranslate2_gets_large_batches_and_its_own_numbers_on_a_gpu(
     assert given["inter_threads"] == 1
     assert min(sizes) == 4096
     assert max(sizes) == 65_536
+
+
+def test_ctranslate2_gets_the_shortlist_as_its_vocabulary_map(
+    benchmark: Any, tmp_path: Path
+) -> None:
+    """One of two sentences has the tokens of its translation on its list."""
+    model = ModelDirectory(Path(shutil.copytree(MODEL, tmp_path / "model")))
+    tokenizers = model.load_tokenizers()
+    copy = tmp_path / "copy"
+    export_ctranslate2(model.path, copy, quantization="int8")
+    greedy = SearchConfig(beam_size=1)
+    translate = benchmark.SUBJECTS["ctranslate2 alone int8"].prepare(
+        model.path, copy, tokenizers, "cpu"
+    )
+    sources = tokenizers.source.encode_batch(["dog", "cat"])
+    dog, cat = (translate([source], greedy)[0] for source in sources)
+    rows = np.full((tokenizers.source.vocab_size, len(dog)), tokenizers.target.special_ids.eos)
+    rows[sources[0]] = dog
+    shortlist = Shortlist(frequent=np.array([3], np.int32), translations=rows.astype(np.int32))
+    coverage = Coverage(pairs=1, tokens=1, sentences=1, mean_length=1)
+    save_shortlist(model, shortlist, text="made up", pairs=1, coverage=coverage)
+    subject = benchmark.SUBJECTS["ctranslate2 alone int8 shortlist"]
+
+    mapped = subject.prepare(model.path, copy, tokenizers, "cpu")
+
+    assert mapped(sources[:1], greedy) == [dog]
+    assert mapped(sources[1:], greedy) != [cat]
 
 
 @pytest.mark.parametrize("fastest", [2**14, 2**16, 2**18])
