@@ -14,7 +14,7 @@ from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.phrase import Phrase, Spelling
 from dragoman.engines.pytorch import PyTorchEngine
 from dragoman.engines.recorded_steps import RecordedSteps
-from dragoman.model import decoder, positional_encoding
+from dragoman.model import decoder_state, positional_encoding
 from dragoman.model.transformer import Transformer
 from dragoman.tokenizers.tokenizer import SpecialIds
 
@@ -89,7 +89,7 @@ def test_a_search_that_replays_finds_the_same(
     model: Transformer,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(decoder, "TOKENS_AT_ONCE", tokens_at_once)
+    monkeypatch.setattr(decoder_state, "TOKENS_AT_ONCE", tokens_at_once)
     assert_same_search(model, config, num_begun=num_begun)
 
 
@@ -103,7 +103,7 @@ def test_when_the_table_of_positions_grows_steps_are_recorded_anew(
     model: Transformer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A longer one is other memory than what was recorded reads."""
-    monkeypatch.setattr(decoder, "TOKENS_AT_ONCE", 60)
+    monkeypatch.setattr(decoder_state, "TOKENS_AT_ONCE", 60)
     one, begun = [[5] * 9], [[6] * 40]
     usual, growing = Replaying(model, SpecialIds()), Replaying(model, SpecialIds())
     expected = usual.search(one, SearchConfig(), prefixes=begun)

@@ -8,7 +8,6 @@ import torch
 from torch import Tensor, nn
 
 from dragoman.model.attention import (
-    KeysAndValues,
     MultiHeadAttention,
     ScaledDotProductAttention,
     attention_weights,
@@ -158,15 +157,6 @@ def test_one_position_at_a_time_equals_all_positions_at_once(
     torch.testing.assert_close(torch.cat(steps, dim=1), expected, atol=1e-5, rtol=0)
 
 
-def test_select_keeps_the_rows_it_is_given() -> None:
-    kept = KeysAndValues(torch.randn(3, 2, 4, 6), torch.randn(3, 2, 4, 6))
-
-    selected = kept.select(torch.tensor([2, 0, 2, 1]))
-
-    assert torch.equal(selected.keys, kept.keys[[2, 0, 2, 1]])
-    assert torch.equal(selected.values, kept.values[[2, 0, 2, 1]])
-
-
 def test_attention_to_equal_keys_is_the_mean_of_the_values() -> None:
     layer = MultiHeadAttention(d_model=2, num_heads=1).eval()
     nn.init.zeros_(layer.key_projection.weight)
@@ -205,34 +195,3 @@ def test_dropout_acts_on_the_weights_and_the_maps_do_not_show_it() -> None:
 def test_the_heads_must_divide_the_model() -> None:
     with pytest.raises(ValueError, match="d_model=10 is not a multiple of num_heads=4"):
         MultiHeadAttention(d_model=10, num_heads=4)
-
-
-def test_what_is_kept_has_room_that_is_written_to() -> None:
-    """Places of each row of the batch, in every head, what is appended, and any numbers."""
-    whole = KeysAndValues(torch.randn(2, 3, 5, 4), torch.randn(2, 3, 5, 4))
-    newer = KeysAndValues(torch.randn(2, 3, 2, 4), torch.randn(2, 3, 2, 4))
-
-    kept = whole.compact(torch.tensor([[4, 0, 2], [1, 2, 3]]), room=3).append(newer)
-
-    assert kept.room == 1
-    for found, old, new in (
-        (kept.keys, whole.keys, newer.keys),
-        (kept.values, whole.values, newer.values),
-    ):
-        copied = torch.stack([old[0][:, [4, 0, 2]], old[1][:, [1, 2, 3]]])
-        assert torch.equal(found[:, :, :5], torch.cat([copied, new], dim=2))
-        assert torch.equal(found[:, :, 5:], old[:, :, :1])  # numbers, whatever they are
-
-
-def test_a_part_of_the_batch_has_as_much_room_and_its_own() -> None:
-    whole = KeysAndValues(torch.randn(2, 3, 5, 4), torch.randn(2, 3, 5, 4)).compact(
-        torch.tensor([[0], [1]]), room=2
-    )
-    newer = KeysAndValues(torch.randn(1, 3, 2, 4), torch.randn(1, 3, 2, 4))
-    before = whole.keys.clone()
-
-    part = whole.select(torch.tensor([1])).append(newer)
-
-    assert part.room == 0
-    assert torch.equal(part.keys[:, :, 1:], newer.keys)
-    assert torch.equal(whole.keys, before)

@@ -8,7 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from dragoman.model.config import TransformerConfig
-from dragoman.model.decoder import ROOM, Decoder, DecoderState
+from dragoman.model.decoder import Decoder
+from dragoman.model.decoder_state import ROOM, DecoderState
 from dragoman.model.masks import causal_mask, padding_mask
 
 Twin = Callable[[nn.Module, TransformerConfig], nn.Module]

@@ -12,7 +12,6 @@ import pytest
 import torch
 
 from dragoman.model import few_queries
-from dragoman.model.attention import KeysAndValues
 from dragoman.model.few_queries import are_few, attend_with_few, is_usable
 from dragoman.model.softmax import REGISTER
 
@@ -159,25 +158,3 @@ def test_the_kernel_is_launched_where_its_queries_are(monkeypatch: pytest.Monkey
     attend_with_few(one, one, one, torch.ones(1, 1, 1, 1, dtype=torch.bool))
 
     assert launched == [True]
-
-
-def test_a_cache_keeps_its_layout_and_its_slots() -> None:
-    """On a GPU the heads of a slot lie side by side, and are copied as one."""
-    whole = torch.randn(3, 2, 5, 4)
-    places = torch.tensor([[4, 0, 2], [1, 1, 3], [0, 2, 4]])
-    rows = torch.tensor([2, 0])
-
-    def by_slot_in_memory(heads: torch.Tensor) -> torch.Tensor:
-        return heads.transpose(1, 2).contiguous().transpose(1, 2)
-
-    by_head = KeysAndValues(whole, whole + 1)
-    by_slot = KeysAndValues(by_slot_in_memory(whole), by_slot_in_memory(whole + 1))
-    for cache in (by_head, by_slot):
-        kept = cache.compact(places, room=2).select(rows)
-        for found, given in ((kept.keys, whole), (kept.values, whole + 1)):
-            for row, origin in enumerate(rows.tolist()):
-                expected = given[origin][:, [*places[origin].tolist(), 0, 0]]
-                assert torch.equal(found[row], expected)
-            assert found.is_contiguous() == (cache is by_head)
-            assert found.transpose(1, 2).is_contiguous() == (cache is by_slot)
-        assert kept.room == 2

@@ -26,7 +26,7 @@ from dragoman.engines.grouping import even_budget, group_by_length
 from dragoman.engines.protocol import TEXTS_AT_ONCE, TEXTS_AT_ONCE_ON_GPU
 from dragoman.engines.recorded_steps import ALONE, Compute, RecordedSteps, Recorder
 from dragoman.engines.threads import for_each
-from dragoman.model.decoder import DecoderState
+from dragoman.model.decoder_state import DecoderState
 from dragoman.model.linear import ROWS_AT_ONCE
 from dragoman.model.projection import Project
 from dragoman.model.softmax import REGISTER

@@ -14,8 +14,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from dragoman.model.attention import KeysAndValues
-from dragoman.model.decoder import BlockState, DecoderState
+from dragoman.model.decoder_state import BlockState, DecoderState
+from dragoman.model.keys_and_values import KeysAndValues
 from dragoman.model.projection import Project
 from dragoman.model.transformer import Transformer
 

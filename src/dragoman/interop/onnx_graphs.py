@@ -16,8 +16,9 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from dragoman.model.attention import KeysAndValues
-from dragoman.model.decoder import BlockState, DecoderBlock, DecoderState
+from dragoman.model.decoder import DecoderBlock
+from dragoman.model.decoder_state import BlockState, DecoderState
+from dragoman.model.keys_and_values import KeysAndValues
 from dragoman.model.masks import padding_mask
 from dragoman.model.positional_encoding import Position, SinusoidTable, sinusoids
 from dragoman.model.transformer import Transformer

@@ -6,6 +6,9 @@ from torch import Tensor
 
 from dragoman.model.tile_attention import TILE
 
+SourceMask = Bool[Tensor, "_rows 1 _targets _source"]
+TargetMask = Bool[Tensor, "_rows 1 _targets _places"]
+
 
 def padding_mask(
     tokens: Int[Tensor, "batch length"], padding_id: int

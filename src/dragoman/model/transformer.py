@@ -4,12 +4,19 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from dragoman.model.config import TransformerConfig
-from dragoman.model.decoder import Decoder, DecoderState, SourceMask, TargetMask
+from dragoman.model.decoder import Decoder
+from dragoman.model.decoder_state import DecoderState
 from dragoman.model.dropout import Dropout
 from dragoman.model.embeddings import InputEmbeddings
 from dragoman.model.encoder import Encoder
 from dragoman.model.initialization import initialize
-from dragoman.model.masks import causal_mask, padding_mask, side_by_side
+from dragoman.model.masks import (
+    SourceMask,
+    TargetMask,
+    causal_mask,
+    padding_mask,
+    side_by_side,
+)
 from dragoman.model.positional_encoding import Position, build_positions
 from dragoman.model.projection import Project, Projection
 

@@ -17,7 +17,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from dragoman.model import attention
-from dragoman.model.attention import KeysAndValues, MultiHeadAttention, ScaledDotProductAttention
+from dragoman.model.attention import MultiHeadAttention, ScaledDotProductAttention
+from dragoman.model.keys_and_values import KeysAndValues
 
 D_MODEL, NUM_HEADS, PADDING = 8, 2, 0
 
@@ -92,9 +93,9 @@ def after_dropout(queries: Tensor, keys: Tensor, mask: Tensor | None) -> Tensor:
     return F.dropout(hidden(scaled(queries, keys), mask).softmax(-1), 0.5)  # type: ignore[arg-type]
 
 
-def project_with_queries(self: MultiHeadAttention, sequence: Tensor) -> attention.KeysAndValues:
+def project_with_queries(self: MultiHeadAttention, sequence: Tensor) -> KeysAndValues:
     heads = self._split_heads(self.query_projection(sequence))
-    return attention.KeysAndValues(heads, heads)
+    return KeysAndValues(heads, heads)
 
 
 def heads_of_the_embedding(
