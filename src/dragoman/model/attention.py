@@ -35,8 +35,8 @@ def attention_weights(
 class ScaledDotProductAttention(nn.Module):
     """softmax(Q K^T / sqrt(d_k)) V, equation 1.
 
-    It has no parameters. It is a module so that a hook can see what attends to what: the hook gets
-    queries, keys, values and mask, and calls `attention_weights`, which applies no dropout.
+    It has no parameters. It is a module so that hooks can see what attends to what, as those of
+    `watched_attention` do.
     """
 
     def __init__(self, dropout: float = 0.0) -> None:

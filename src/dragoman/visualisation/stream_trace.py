@@ -1,7 +1,7 @@
 """The residual stream of a translation: what enters each sublayer, and what it adds."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -131,12 +131,10 @@ def _watching(transformer: Transformer) -> Iterator[Calls]:
     def keep(module: nn.Module, arguments: tuple[Any, ...], output: Any) -> None:
         calls[module].append((arguments[0], output))
 
-    hooks = [module.register_forward_hook(keep) for module in calls]
-    try:
+    with ExitStack() as hooks:
+        for module in calls:
+            hooks.enter_context(module.register_forward_hook(keep))
         yield calls
-    finally:
-        for hook in hooks:
-            hook.remove()
 
 
 def _layers(
