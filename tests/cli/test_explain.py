@@ -154,7 +154,7 @@ def test_a_model_that_draws_its_translations_is_shown_with_a_beam_and_it_is_said
     [
         ([SENTENCE], 2, "name the page with -o FILE.html, or ask for --json"),
         ([SENTENCE, "-o", "cat.txt"], 2, "cat.txt: its name should end in .html"),
-        ([" ", "--json"], 1, "there is nothing to translate"),
+        ([" ", "--json"], 1, "the sentence is blank"),
         ([SENTENCE, "--json", "--beam-size", "0"], 2, "--beam-size 0 is not between 1 and 1024"),
         (["cat " * 13, "--json"], 1, "has 13 tokens and the model has seen at most 12"),
     ],

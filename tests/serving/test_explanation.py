@@ -108,7 +108,7 @@ def test_the_search_is_that_of_the_trace(explanation: Any, trace: Trace) -> None
     ("fields", "status", "message"),
     [
         ({}, 400, "text is missing"),
-        ({"text": " \n"}, 400, "there is nothing to translate; give a sentence"),
+        ({"text": " \n"}, 400, "the sentence is blank; give some words"),
         ({"text": "cat " * 65}, 413, "tokens, and at most 64 are taken here"),
         ({"text": "c" * 2001}, 400, "text: string should have at most 2000 characters"),
         ({"text": "a cat", "target": "fr"}, 400, "'fr' is not served"),

@@ -13,8 +13,9 @@ from tests.visualisation.small_model import save_small_model
 from dragoman.decoding.config import SearchConfig
 from dragoman.model_directory import ModelDirectory
 from dragoman.tokenizers.tokenizer import BOS_ID, EOS_ID, PAD_ID
+from dragoman.visualisation.shown_sentence import ExplainError
 from dragoman.visualisation.stream_trace import StackTrace
-from dragoman.visualisation.trace import ExplainError, Trace, trace_translation
+from dragoman.visualisation.trace import Trace, trace_translation
 
 SENTENCE = "the black cat sees a dog"
 SEARCH = SearchConfig(beam_size=3, max_length_ratio=1.0, max_length_extra=4)
@@ -144,7 +145,7 @@ def test_greedy_search_has_no_candidates(tmp_path: Path) -> None:
 def test_what_cannot_be_shown_is_refused(tmp_path: Path) -> None:
     directory = save_small_model(tmp_path)
 
-    with pytest.raises(ExplainError, match="nothing to translate"):
+    with pytest.raises(ExplainError, match="the sentence is blank"):
         trace_translation(directory, "  ", SEARCH)
     with pytest.raises(ExplainError, match="13 tokens and the model has seen at most 12"):
         trace_translation(directory, "cat " * 13, SEARCH)

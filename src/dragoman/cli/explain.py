@@ -48,7 +48,6 @@ def explain(
     from dragoman.durable import write_atomically
     from dragoman.errors import UsageError
     from dragoman.model_directory import ModelDirectory
-    from dragoman.tokenizers.normalisation import encodable
     from dragoman.visualisation.explain_page import explain_page
     from dragoman.visualisation.shown_sentence import shown_sentence
     from dragoman.visualisation.trace import trace_translation
@@ -59,7 +58,7 @@ def explain(
     if output is not None:
         ending_of(output, ("html",))
     directory = ModelDirectory(model)
-    shown = shown_sentence(directory, encodable(sentence))
+    shown = shown_sentence(directory, sentence)
     trace = trace_translation(directory, shown.text, _configure(directory, beam_size))
     for note in shown.notes:
         warn(note)

@@ -66,8 +66,7 @@ def attention(
     """
     ending = ending_of(output, (*PRINTED, "html"))
     from dragoman.model_directory import ModelDirectory
-    from dragoman.tokenizers.normalisation import encodable
-    from dragoman.visualisation.attended_sentence import KINDS, attend, head_maps
+    from dragoman.visualisation.attended_sentence import KINDS, attend, choose
     from dragoman.visualisation.attention_page import attention_page
     from dragoman.visualisation.shown_sentence import ShownSentence, shown_sentence
 
@@ -75,11 +74,11 @@ def attention(
     languages = directory.description.languages
     shown = ShownSentence(sentence, [])
     if translation is None:
-        shown = shown_sentence(directory, encodable(sentence))
-    attended = attend(directory, shown.text, translation)
+        shown = shown_sentence(directory, sentence)
+    maps = attend(directory, shown.text, translation)
     for note in shown.notes:
         warn(note)
-    maps = head_maps(attended, kinds=KINDS if kind == "all" else (kind,), layer=layer, head=head)
+    maps = choose(maps, kinds=KINDS if kind == "all" else (kind,), layer=layer, head=head)
     if ending == "html":
         page = attention_page(maps, languages=languages, notes=shown.notes)
         write_text(output, page)

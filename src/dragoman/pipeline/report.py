@@ -16,7 +16,7 @@ from dragoman.model_directory import ModelDirectory, count_parameters
 from dragoman.pipeline.model_card import CORPUS_HEAD, SCORE_HEAD, corpus_rows, score_rows
 from dragoman.training.journal import JOURNAL, read_journal
 from dragoman.visualisation import attention_page, line_chart
-from dragoman.visualisation.attended_sentence import attend, head_maps
+from dragoman.visualisation.attended_sentence import attend, choose
 from dragoman.visualisation.markup import element, escape
 from dragoman.visualisation.page import preformatted, table, write_page
 from dragoman.visualisation.training_curves import training_curves, training_panels
@@ -127,7 +127,7 @@ def _attention(model: ModelDirectory, events: Sequence[dict[str, Any]]) -> str:
     limit = min(MOST_TOKENS, model.description.max_length)
     for sample in stages[-1] if stages else ():
         if 0 < len(encode(sample["source"])) <= limit:
-            maps = head_maps(attend(model, sample["source"]), kinds=["cross"])
+            maps = choose(attend(model, sample["source"]), kinds=["cross"])
             note = element("p", {"class": "note"}, attention_page.NOTE)
             return note + attention_page.attention_chooser(maps)
     return ""

@@ -53,8 +53,8 @@ class Insight:
             RefusalError: the model cannot be looked into, or the sentence is blank or too long.
         """
         self._check()
-        from dragoman.visualisation.shown_sentence import shown_sentence
-        from dragoman.visualisation.trace import ExplainError, trace_translation
+        from dragoman.visualisation.shown_sentence import ExplainError, shown_sentence
+        from dragoman.visualisation.trace import trace_translation
 
         shown, notes = shown_sentence(self._directory, text)
         self._check_length(shown, self._directory.load_tokenizers().source, MOST_TOKENS)

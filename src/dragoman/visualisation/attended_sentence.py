@@ -1,36 +1,21 @@
 """What a saved model attends to while it translates a sentence."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
 
 from dragoman.engines.pytorch import PyTorchEngine
-from dragoman.errors import DragomanError, UsageError
+from dragoman.errors import UsageError
 from dragoman.model.transformer import Transformer
 from dragoman.model_directory import ModelDirectory
-from dragoman.tokenizers.normalisation import encodable
-from dragoman.visualisation.attention_maps import AttentionMaps, read_attention
+from dragoman.visualisation.attention_maps import Map, read_attention
+from dragoman.visualisation.shown_sentence import encode_whole
 
 AttentionKind = Literal["encoder", "decoder", "cross"]
 KINDS: tuple[AttentionKind, ...] = get_args(AttentionKind)
-
-
-@dataclass(frozen=True, kw_only=True)
-class AttendedSentence:
-    """A sentence, its translation, and what attended to what on the way."""
-
-    source: tuple[str, ...]
-    """The tokens of the source as the vocabulary writes them, the end included."""
-
-    read: tuple[str, ...]
-    """The tokens that the decoder reads, beginning with BOS."""
-
-    chosen: tuple[str, ...]
-    """The token that follows each of these: the translation, which ends with EOS if it ended."""
-
-    maps: AttentionMaps
+Labels = tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,10 +29,10 @@ class HeadMap:
     head: int
     """Counted from 1."""
 
-    rows: tuple[str, ...]
+    rows: Labels
     """What looks: the source token, or the target token that is being chosen."""
 
-    columns: tuple[str, ...]
+    columns: Labels
     """What is looked at."""
 
     weights: np.ndarray
@@ -56,40 +41,41 @@ class HeadMap:
 
 def attend(
     directory: ModelDirectory, sentence: str, translation: str | None = None
-) -> AttendedSentence:
+) -> list[HeadMap]:
     """Translate a sentence, or take the translation that is given, and read all attention.
+
+    Returns:
+        The maps by kind, layer and head.
 
     Raises:
         DragomanError: the model cannot be used, or a text is blank or too long for it.
     """
     tokenizers, special = directory.load_tokenizers(), directory.description.special_ids
-    source = _encode(tokenizers.source.encode(encodable(sentence)), "sentence", directory)
+    limit = directory.description.max_length
+    content = encode_whole(sentence, tokenizers.source, limit)
     transformer = directory.load_transformer()
     if translation is None:
-        chosen = _translate(directory, transformer, source)
+        chosen = _translate(directory, transformer, content)
     else:
-        ids = tokenizers.target.encode(encodable(translation))
-        chosen = [*_encode(ids, "translation", directory), special.eos]
-    source, read = [*source, special.eos], [special.bos, *chosen[:-1]]
-    return AttendedSentence(
-        source=tuple(tokenizers.source.pieces(source)),
-        read=tuple(tokenizers.target.pieces(read)),
-        chosen=tuple(tokenizers.target.pieces(chosen)),
-        maps=read_attention(transformer, source, read),
+        ids = encode_whole(translation, tokenizers.target, limit, name="translation")
+        chosen = [*ids, special.eos]
+    read = [special.bos, *chosen[:-1]]
+    maps = read_attention(transformer, [*content, special.eos], read)
+    source = tuple(tokenizers.source.pieces([*content, special.eos]))
+    before, after = (tuple(tokenizers.target.pieces(ids)) for ids in (read, chosen))
+    kinds: tuple[tuple[AttentionKind, tuple[Map, ...], Labels, Labels], ...] = (
+        ("encoder", maps.encoder, source, source),
+        ("decoder", maps.decoder, after, before),
+        ("cross", maps.cross, after, source),
     )
-
-
-def _encode(ids: list[int], name: str, directory: ModelDirectory) -> list[int]:
-    """Refuse what the model cannot read at once."""
-    limit = directory.description.max_length
-    if not ids:
-        raise DragomanError(f"the {name} is blank; give some words")
-    if len(ids) > limit:
-        raise DragomanError(
-            f"the {name} has {len(ids)} tokens, and {directory.path} has seen at most {limit}; "
-            "give a shorter one"
+    return [
+        HeadMap(
+            kind=kind, layer=layer, head=head, rows=rows, columns=columns, weights=weights.numpy()
         )
-    return ids
+        for kind, layers, rows, columns in kinds
+        for layer, heads in enumerate(layers, start=1)
+        for head, weights in enumerate(heads, start=1)
+    ]
 
 
 def _translate(directory: ModelDirectory, transformer: Transformer, source: list[int]) -> list[int]:
@@ -102,36 +88,27 @@ def _translate(directory: ModelDirectory, transformer: Transformer, source: list
     return [*best.ids, special.eos] if best.finished else list(best.ids)
 
 
-def head_maps(
-    sentence: AttendedSentence,
+def choose(
+    maps: Sequence[HeadMap],
     *,
     kinds: Collection[AttentionKind] = KINDS,
     layer: int | None = None,
     head: int | None = None,
 ) -> list[HeadMap]:
-    """List the maps of all heads or of a selection, those of a layer next to each other.
+    """Choose some of the maps of a sentence.
 
     Raises:
         UsageError: there is no such layer or head.
     """
-    labels = {
-        "encoder": (sentence.source, sentence.source),
-        "decoder": (sentence.chosen, sentence.read),
-        "cross": (sentence.chosen, sentence.source),
-    }
-    found = []
-    for kind in (kind for kind in KINDS if kind in kinds):
-        layers = vars(sentence.maps)[kind]
-        rows, columns = labels[kind]
-        _check("layer", layer, len(layers), kind)
-        _check("head", head, len(layers[0]), kind)
-        found += [
-            HeadMap(kind=kind, layer=i, head=j, rows=rows, columns=columns, weights=weights.numpy())
-            for i, heads in enumerate(layers, start=1)
-            for j, weights in enumerate(heads, start=1)
-            if layer in (None, i) and head in (None, j)
-        ]
-    return found
+    last = {each.kind: each for each in maps}
+    for kind in kinds:
+        _check("layer", layer, last[kind].layer, kind)
+        _check("head", head, last[kind].head, kind)
+    return [
+        each
+        for each in maps
+        if each.kind in kinds and layer in (None, each.layer) and head in (None, each.head)
+    ]
 
 
 def _check(name: str, number: int | None, count: int, kind: AttentionKind) -> None:

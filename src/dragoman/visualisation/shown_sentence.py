@@ -3,10 +3,13 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from dragoman.errors import DragomanError
 from dragoman.markup.text_reader import TextReader
 from dragoman.model_directory import ModelDirectory
 from dragoman.terms.finder import TermFinder
 from dragoman.text_cutter import TextCutter
+from dragoman.tokenizers.normalisation import encodable
+from dragoman.tokenizers.tokenizer import Tokenizer
 
 WITHIN_TAGS = (
     "dragoman translate shows the model what is between tags once more, to find where the tags go; "
@@ -17,6 +20,10 @@ DRAWN = (
     "dragoman translate draws the tokens of a translation, as the model's search settings say; "
     "here a beam searches for the best ones"
 )
+
+
+class ExplainError(DragomanError):
+    """A translation cannot be shown."""
 
 
 class ShownSentence(NamedTuple):
@@ -35,6 +42,7 @@ def shown_sentence(directory: ModelDirectory, text: str) -> ShownSentence:
     Raises:
         DragomanError: the model cannot be used.
     """
+    text = encodable(text)
     description = directory.description
     terms = TermFinder(languages=description.languages)
     cutter = TextCutter(
@@ -51,6 +59,25 @@ def shown_sentence(directory: ModelDirectory, text: str) -> ShownSentence:
     if directory.search.samples:
         notes.append(DRAWN)
     return ShownSentence(sentences[0] if len(sentences) == 1 else text, notes)
+
+
+def encode_whole(
+    text: str, tokenizer: Tokenizer, max_length: int, *, name: str = "sentence"
+) -> list[int]:
+    """Turn a text into tokens that the model reads at once.
+
+    Raises:
+        ExplainError: it is blank, or longer than what the model has seen.
+    """
+    ids = tokenizer.encode(encodable(text))
+    if not ids:
+        raise ExplainError(f"the {name} is blank; give some words")
+    if len(ids) > max_length:
+        raise ExplainError(
+            f"the {name} has {len(ids)} tokens and the model has seen at most {max_length}; "
+            "give a shorter one"
+        )
+    return ids
 
 
 def _compare(text: str, sentences: Sequence[str], terms: TermFinder) -> Iterator[str]:

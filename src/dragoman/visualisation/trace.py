@@ -10,16 +10,12 @@ import torch
 from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.problem import SearchProblem
 from dragoman.device import without_settings_of_caller
-from dragoman.errors import DragomanError
 from dragoman.model.config import TransformerConfig
 from dragoman.model_directory import ModelDirectory
 from dragoman.tokenizers.tokenizer import Tokenizer
 from dragoman.visualisation.search_trace import SearchTrace, trace_search
+from dragoman.visualisation.shown_sentence import ExplainError, encode_whole
 from dragoman.visualisation.stream_trace import Array, StreamTrace, trace_streams
-
-
-class ExplainError(DragomanError):
-    """A translation cannot be shown."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,7 +117,7 @@ def trace_translation(directory: ModelDirectory, sentence: str, config: SearchCo
         raise ExplainError("the search of this model draws tokens; only a beam can be shown")
     description, tokenizers = directory.description, directory.load_tokenizers()
     transformer, special = directory.load_transformer(), description.special_ids
-    content = _encode(sentence, tokenizers.source, description.max_length)
+    content = encode_whole(sentence, tokenizers.source, description.max_length)
     source = [*content, special.eos]
     with torch.inference_mode():
         state = transformer.start(torch.tensor([source]))
@@ -151,19 +147,6 @@ def trace_translation(directory: ModelDirectory, sentence: str, config: SearchCo
         ended=tuple(target.decode(candidate.ids) for candidate in search.ended),
         vocabulary=tuple(target.pieces(range(target.vocab_size))),
     )
-
-
-def _encode(sentence: str, tokenizer: Tokenizer, max_length: int) -> list[int]:
-    """Cut a sentence into tokens, and refuse more than the model can read."""
-    ids = tokenizer.encode(sentence)
-    if not ids:
-        raise ExplainError("there is nothing to translate; give a sentence")
-    if len(ids) > max_length:
-        raise ExplainError(
-            f"the sentence has {len(ids)} tokens and the model has seen at most {max_length}; "
-            "give a shorter one"
-        )
-    return ids
 
 
 def _tokens(text: str, ids: Sequence[int], tokenizer: Tokenizer) -> Tokens:
