@@ -17,7 +17,7 @@ LAYERS: dict[AttentionKind, int] = {"encoder": 1, "decoder": 2, "cross": 2}
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 
 
-def make_maps() -> list[HeadMap]:
+def make_maps(layers: dict[AttentionKind, int] = LAYERS) -> list[HeadMap]:
     """Give each map weights of its own: kind, layer and head are its digits."""
     return [
         HeadMap(
@@ -28,8 +28,8 @@ def make_maps() -> list[HeadMap]:
             columns=("the", "$", "</s>"),
             weights=np.full((2, 3), (100 * (number + 1) + 10 * layer + head) / 1000),
         )
-        for number, kind in enumerate(LAYERS)
-        for layer in range(1, LAYERS[kind] + 1)
+        for number, kind in enumerate(layers)
+        for layer in range(1, layers[kind] + 1)
         for head in (1, 2)
     ]
 
@@ -42,6 +42,14 @@ def test_every_weight_of_every_head_is_on_the_page() -> None:
     assert titles.count("\u2068il\u2069 → \u2068$\u2069: 0.3220") == 1  # cross, layer 2, head 2
     labels = {label.text for label in root.iter(f"{SVG}text")}
     assert labels == {"il", "</s>", "the", "$"}
+
+
+def test_the_page_opens_with_a_map_where_the_encoder_is_the_deeper_stack() -> None:
+    maps = make_maps({"encoder": 6, "decoder": 1, "cross": 1})
+    root = ElementTree.fromstring(attention_page(maps, languages=("en", "it")))
+
+    checked = {each.get("id") for each in root.iter("input") if each.get("checked")}
+    assert checked == {"kind-cross", "layer-1", "head-all"}
 
 
 @pytest.fixture

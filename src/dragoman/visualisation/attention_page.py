@@ -76,7 +76,7 @@ def attention_chooser(maps: Sequence[HeadMap]) -> str:
     heads = sorted({each.head for each in maps})
     choices = [
         _choice("kind", [(kind, NAMES[kind]) for kind in kinds], kinds[-1]),
-        _choice("layer", [(str(i), str(i)) for i in layers], str(layers[-1])),
+        _choice("layer", [(str(i), str(i)) for i in layers], str(maps[-1].layer)),
         _choice("head", [("all", "all"), *((str(i), str(i)) for i in heads)], "all"),
     ]
     sections = [_kind(kind, list(maps), layers) for kind, maps in groupby(maps, lambda m: m.kind)]
