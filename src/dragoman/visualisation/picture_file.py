@@ -6,16 +6,14 @@ from pathlib import Path
 from typing import BinaryIO
 
 import matplotlib
-import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import ListedColormap
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.font_manager import fontManager, get_font
 
-from dragoman.visualisation.colours import LEAST, MOST, NEGATIVE, POSITIVE, ZERO, ramp
+from dragoman.visualisation.colours import LEAST, MOST, NEGATIVE, POSITIVE, ZERO
 from dragoman.visualisation.markup import visible
 
-SHADES = 256
 PIXELS_PER_INCH = 150
 
 UNUSABLE = ("Color", "Last Resort")
@@ -24,11 +22,8 @@ UNUSABLE = ("Color", "Last Resort")
 FONT = "DejaVu Sans"
 """Comes with matplotlib, and has the letters of most alphabets."""
 
-SEQUENTIAL = ListedColormap(ramp(LEAST, MOST, SHADES), "sequential")
-DIVERGING = ListedColormap(
-    np.concatenate([ramp(NEGATIVE, ZERO, SHADES // 2), ramp(ZERO, POSITIVE, SHADES // 2)]),
-    "diverging",
-)
+SEQUENTIAL = LinearSegmentedColormap.from_list("sequential", [LEAST, MOST])
+DIVERGING = LinearSegmentedColormap.from_list("diverging", [NEGATIVE, ZERO, POSITIVE])
 
 
 def write_figure(figure: Figure, stream: BinaryIO, ending: str) -> None:
