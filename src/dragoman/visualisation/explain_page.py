@@ -155,9 +155,9 @@ def _encoder(trace: Trace, apart: bool) -> str:
 def _decoder(trace: Trace, apart: bool) -> str:
     words = (
         "The decoder (figure 1, right) works on what is translated so far. Self-attention sees no "
-        "later position (section 3.2.3); attention to the source takes its queries from the "
-        "decoder, its keys and values from the encoder’s last layer. A row is labelled with the "
-        f"token that is to be chosen there.{_mean_of_heads(apart)}"
+        "later position (section 3.2.3); cross-attention takes its queries from the decoder, its "
+        "keys and values from the encoder’s last layer. A row is labelled with the token that is "
+        f"to be chosen there.{_mean_of_heads(apart)}"
     )
     layers = stack_layers(
         trace.streams.decoder,

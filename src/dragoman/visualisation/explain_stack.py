@@ -18,12 +18,6 @@ from dragoman.visualisation.stream_trace import (
 MOST_CELLS = 90_000
 """In all grids of a page together; with more, each layer shows the mean of its heads."""
 
-NAMES: dict[SublayerKind, str] = {
-    "self_attention": "self-attention",
-    "cross_attention": "attention to the source",
-    "feed_forward": "feed-forward",
-}
-
 STYLE = """
 details { border-top: 1px solid var(--line); padding: .4rem 0; }
 summary { cursor: pointer; padding: .3rem 0; }
@@ -98,8 +92,12 @@ def num_cells(stacks: Sequence[StackTrace]) -> int:
 
 def _in_short(layer: Sequence[SublayerTrace]) -> str:
     """Say how much each sublayer changes the stream, on average."""
-    parts = [f"{NAMES[each.kind]} adds {each.shares.mean():.2f}" for each in layer]
+    parts = [f"{_name(each.kind)} adds {each.shares.mean():.2f}" for each in layer]
     return element("span", {}, escape(", ".join(parts) + " of the stream’s length, on average"))
+
+
+def _name(kind: SublayerKind) -> str:
+    return kind.replace("_", "-")
 
 
 def _heads(
@@ -113,7 +111,7 @@ def _heads(
         if apart
         else [(f"mean of {len(weights)} heads", weights.mean(axis=0))]
     )
-    kind = NAMES[sublayer.kind]
+    kind = _name(sublayer.kind)
     figures = [
         element(
             "figure",
@@ -154,7 +152,7 @@ def habit(weights: Array, kind: SublayerKind) -> str:
 def _contributions(layer: Sequence[SublayerTrace], tokens: Sequence[str]) -> str:
     """Write, for each token, the stream's length and the size and direction of each addition."""
     groups = [
-        element("th", {"class": "group", "colspan": 3}, escape(NAMES[each.kind])) for each in layer
+        element("th", {"class": "group", "colspan": 3}, escape(_name(each.kind))) for each in layer
     ]
     columns = ["stream", "adds", "cosine"] * len(layer)
     names = [element("th", {"class": "number"}, column) for column in columns]
