@@ -1,15 +1,17 @@
 """Elements of HTML and SVG, written so that no text can break out of them."""
 
 import html
-import re
 from collections.abc import Mapping
 
 VOID = frozenset({"circle", "input", "meta", "path", "polyline", "rect"})
 """What is written without an end tag, unless it has a title inside."""
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-_FIRST_PICTURE = 0x2400
-_PICTURE_OF_DELETE, _REPLACEMENT = "\u2421", "\ufffd"
+_PICTURES = (
+    {code: 0x2400 + code for code in range(0x20)}
+    | {0x7F: 0x2421}
+    | dict.fromkeys([*range(0x80, 0xA0), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF], 0xFFFD)
+)
+"""Of control characters, and the replacement character for what is no character at all."""
 
 
 def visible(text: str) -> str:
@@ -20,14 +22,7 @@ def visible(text: str) -> str:
     >>> visible("a\tb\x00")
     'a␉b␀'
     """
-    return _CONTROL.sub(_picture, text)
-
-
-def _picture(match: re.Match[str]) -> str:
-    code = ord(match.group())
-    if code < ord(" "):
-        return chr(_FIRST_PICTURE + code)
-    return _PICTURE_OF_DELETE if code == 0x7F else _REPLACEMENT  # noqa: PLR2004
+    return text.translate(_PICTURES)
 
 
 def escape(text: str) -> str:
