@@ -8,7 +8,7 @@ from dragoman.visualisation.architecture import Architecture
 from dragoman.visualisation.architecture_labels import Box, Stack, stacks, summary
 from dragoman.visualisation.markup import element
 from dragoman.visualisation.page import write_page
-from dragoman.visualisation.svg import Anchor, drawing, polyline, rectangle, text, width_of
+from dragoman.visualisation.svg import Anchor, drawing, polyline, text, width_of
 
 TITLE, DETAIL = 13, 11  # pixels, of letters
 BOLD = 1.1  # times as wide
@@ -46,11 +46,12 @@ def draw_architecture(model: Architecture) -> str:
     """Draw both stacks with shapes and parameter counts, and the sums below."""
     encoder, decoder = stacks(model)
     width = max(_width_of_box(box) for stack in (encoder, decoder) for box in _boxes(stack))
-    depth = max(_depth(encoder), _depth(decoder)) + MARGIN + LINE  # of the figure without sums
+    above = max(-_place(stack, floor=0)[-1].top for stack in (encoder, decoder))
+    depth = MARGIN + LINE + GAP + above + LINE  # of the figure without sums
     encoder_at = MARGIN + LABEL + SIDE
     decoder_at = encoder_at + width + PADDING + BETWEEN + PADDING
-    left = _Column(encoder, encoder_at, width, depth, residual_side=-1)
-    right = _Column(decoder, decoder_at, width, depth, residual_side=1)
+    left = _Column(encoder, _place(encoder, depth), encoder_at, width, residual_side=-1)
+    right = _Column(decoder, _place(decoder, depth), decoder_at, width, residual_side=1)
     sums = [
         text(MARGIN, depth + LINE * (number + 3), line)
         for number, line in enumerate(summary(model))
@@ -76,28 +77,27 @@ def _width_of_box(box: Box) -> float:
     return max(title, width_of(box.detail, DETAIL)) + 2 * PADDING
 
 
-def _height_of_box(box: Box) -> float:
-    return THICK if box.detail else THIN
-
-
-def _depth(stack: Stack) -> float:
-    """Measure a stack, with what is drawn below and above its boxes."""
-    boxes = sum(_height_of_box(box) + GAP for box in _boxes(stack))
-    return boxes + 3 * GAP + LINE  # two gaps are double, for the frame, and one is at the top
-
-
 @dataclass(frozen=True)
 class _Placed:
     box: Box
     top: float
-
-    @property
-    def bottom(self) -> float:
-        return self.top + _height_of_box(self.box)
+    bottom: float
 
     @property
     def middle(self) -> float:
         return (self.top + self.bottom) / 2
+
+
+def _place(stack: Stack, floor: float) -> list[_Placed]:
+    """Stack the boxes, with room for the frame around the block."""
+    inside = sum(len(boxes) for boxes in stack.sublayers)
+    edges = (len(stack.first), len(stack.first) + inside)
+    top, placed = floor, []
+    for number, box in enumerate(_boxes(stack)):
+        bottom = top - (2 * GAP if number in edges else GAP)
+        top = bottom - (THICK if box.detail else THIN)
+        placed.append(_Placed(box, top, bottom))
+    return placed
 
 
 @dataclass(frozen=True)
@@ -105,9 +105,9 @@ class _Column:
     """A stack in its place."""
 
     stack: Stack
+    placed: list[_Placed]
     left: float
     width: float
-    floor: float
     residual_side: Literal[-1, 1]
     """Where the residual connections run: left or right of the boxes."""
 
@@ -119,21 +119,10 @@ class _Column:
     def middle(self) -> float:
         return self.left + self.width / 2
 
-    def place(self) -> list[_Placed]:
-        """Stack the boxes, with room for the frame around the block."""
-        inside = sum(len(boxes) for boxes in self.stack.sublayers)
-        edges = (len(self.stack.first), len(self.stack.first) + inside)
-        top, placed = self.floor, []
-        for number, box in enumerate(_boxes(self.stack)):
-            top -= _height_of_box(box) + (2 * GAP if number in edges else GAP)
-            placed.append(_Placed(box, top))
-        return placed
-
     def draw(self) -> list[str]:
         """Draw the boxes and what joins them."""
-        placed = self.place()
-        shapes = [text(self.middle, self.floor + LINE - 4, self.stack.entry, anchor="middle")]
-        before = self.floor
+        placed, before = self.placed, self.placed[0].bottom + GAP
+        shapes = [text(self.middle, before + LINE - 4, self.stack.entry, anchor="middle")]
         for each in placed:
             shapes += [
                 _arrow([(self.middle, before), (self.middle, each.bottom)]),
@@ -156,8 +145,8 @@ class _Column:
 
     def _box(self, each: _Placed) -> list[str]:
         height = each.bottom - each.top
-        classes = f"box {each.box.kind}"
-        shapes = [rectangle(self.left, each.top, self.width, height, classes=classes, rounding=5)]
+        place = {"x": self.left, "y": each.top, "width": self.width, "height": height, "rx": 5}
+        shapes = [element("rect", {**place, "class": f"box {each.box.kind}"})]
         y = each.top + 17
         shapes.append(text(self.middle, y, each.box.title, anchor="middle", classes="title"))
         if each.box.detail:
@@ -178,16 +167,17 @@ class _Column:
         anchor: Anchor = "end" if self.residual_side < 0 else "start"
         label = f"{self.stack.copies} ×"
         middle = (bottom + top) / 2
+        place = {"x": left, "y": top, "width": wide, "height": bottom - top, "rx": 8}
         return [
-            rectangle(left, top, wide, bottom - top, classes="frame", rounding=8),
+            element("rect", {**place, "class": "frame"}),
             text(label_at, middle, label, anchor=anchor, classes="title"),
         ]
 
 
 def _memory(encoder: _Column, decoder: _Column) -> str:
     """Draw the arrow from the encoder's output to the decoder's cross-attention."""
-    top = encoder.place()[-1].top
-    cross = decoder.place()[len(decoder.stack.first) + len(decoder.stack.sublayers[0]) :]
+    top = encoder.placed[-1].top
+    cross = decoder.placed[len(decoder.stack.first) + len(decoder.stack.sublayers[0]) :]
     attention = next(each for each in cross if each.box.kind == "attention")
     between = encoder.right + PADDING + BETWEEN / 2
     above = top - (GAP if encoder.stack.last else 2 * GAP)  # the frame's edge is in between

@@ -65,14 +65,6 @@ def text(
     return element("text", attributes, escape(content))
 
 
-def rectangle(
-    x: float, y: float, width: float, height: float, *, classes: str, rounding: float
-) -> str:
-    """Draw a box from its upper left corner."""
-    corner = {"x": x, "y": y, "width": width, "height": height, "rx": rounding}
-    return element("rect", {**corner, "class": classes})
-
-
 def polyline(points: Sequence[tuple[float, float]], *, classes: str) -> str:
     """Connect points by straight lines."""
     written = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
