@@ -431,17 +431,8 @@ def test_all_searches_at_once_are_over_when_each_is(n_best: int, patience: int) 
 
     over = of_each.are_over(beams, config)
 
-    def ended(score: float) -> Hypothesis:
-        return Hypothesis(
-            ids=(),
-            score=score,
-            log_probability=score,
-            token_log_probabilities=(score,),
-            finished=True,
-        )
-
     assert over.tolist() == [
-        why_over(list(map(ended, scores)), of_best, 4, limit, config) is not None
+        why_over(scores, of_best, 4, limit, config) is not None
         for scores, of_best, limit in possible
     ]
 

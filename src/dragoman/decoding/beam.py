@@ -256,21 +256,21 @@ def _survivors(candidates: Beams, eos: int, beam_size: int) -> Int[Tensor, "sent
 
 
 def why_over(
-    found: Sequence[Hypothesis], best: float, length: int, limit: int, config: SearchConfig
+    scores: Sequence[float], best: float, length: int, limit: int, config: SearchConfig
 ) -> Ending | None:
     """Tell whether the search for a sentence is over, and why.
 
     Args:
-        found: The translations that have ended, the best scored first.
+        scores: Those of the translations that have ended, the best first.
         best: The log-probability of the best live prefix.
         length: Number of tokens in each prefix.
         limit: Number of tokens that they may have.
         config: The settings of the search.
     """
-    if len(found) >= config.patience * config.beam_size:
+    if len(scores) >= config.patience * config.beam_size:
         return "enough have ended"
     bound = best / config.penalty(limit)
-    if len(found) >= config.n_best and found[config.n_best - 1].score >= bound:
+    if len(scores) >= config.n_best and scores[config.n_best - 1] >= bound:
         return "nothing better can come"
     return "the length limit is reached" if length >= limit else None
 

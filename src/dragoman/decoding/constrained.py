@@ -305,7 +305,8 @@ def _choose(
         return
     highest = max(prefix.log_probability for prefix in live)
     length = len(live[0].tokens) - 1
-    ending = why_over(sentence.ended, highest, length, sentence.limit, config)
+    scores = [hypothesis.score for hypothesis in sentence.ended]
+    ending = why_over(scores, highest, length, sentence.limit, config)
     if ending == "the length limit is reached":
         _keep(sentence, live, eos, config)  # there was room for all phrases, so none is missing
     if ending is not None:

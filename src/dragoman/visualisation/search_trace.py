@@ -11,7 +11,7 @@ from torch import Tensor
 from dragoman.decoding.beam import Beams, Ending, beam_search, why_over
 from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.greedy import greedy_search
-from dragoman.decoding.hypothesis import Hypothesis, build_hypothesis
+from dragoman.decoding.hypothesis import Hypothesis
 from dragoman.decoding.problem import SearchProblem, State
 
 Fate = Literal["lives on", "ended", "below the beam", "ended below the beam", "over"]
@@ -109,7 +109,9 @@ class _Recorder:
     eos: int
     limit: int
     steps: list[SearchStep] = field(default_factory=list)
-    found: list[Hypothesis] = field(default_factory=list)
+    ended: list[float] = field(default_factory=list)
+    """The scores of the translations that have ended."""
+
     live: list[int] = field(default_factory=list)
     """Ranks of the live prefixes among the candidates of the last step."""
 
@@ -124,19 +126,18 @@ class _Recorder:
         for rank, parent in enumerate(parents[0].tolist()):
             if sums[rank] == -math.inf:  # a place that no prefix takes
                 break
+            # As hypotheses are scored, so that the search is over for the same reason.
+            score = math.fsum(of_tokens[rank]) / self.config.penalty(len(ids[rank]))
             fate = self._fate(ids[rank], rank, rank in survivors, is_over)
             if fate == "ended":
-                ended = build_hypothesis(
-                    ids[rank], of_tokens[rank], eos=self.eos, config=self.config
-                )
-                self.found.append(ended)
+                self.ended.append(score)
             seen.append(
                 Candidate(
                     ids=ids[rank],
                     parent=self.live[parent] if self.live else None,
                     token_log_probability=of_tokens[rank][-1],
                     log_probability=sums[rank],
-                    score=sums[rank] / self.config.penalty(len(ids[rank])),
+                    score=score,
                     fate=fate,
                 )
             )
@@ -157,5 +158,5 @@ class _Recorder:
         best = next((c.log_probability for c in seen if c.fate == "over"), None)
         if best is None:
             return None
-        found = sorted(self.found, key=lambda kept: -kept.score)
-        return why_over(found, best, len(seen[0].ids), self.limit, self.config)
+        scores = sorted(self.ended, reverse=True)
+        return why_over(scores, best, len(seen[0].ids), self.limit, self.config)
