@@ -1,6 +1,5 @@
 """Where pictures go: the ending of a file's name decides the format."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,12 +39,12 @@ def warn_of_size(page: str, path: Path, remedy: str) -> None:
         warn(f"{path} has {size / 1e6:.0f} MB, which takes a browser long to show; {remedy}")
 
 
-def write_figure_file(path: Path, ending: str, draw: Callable[[], "Figure"]) -> None:
-    """Write a figure of matplotlib, which is drawn once the file is open."""
+def write_figure_file(path: Path, ending: str, figure: "Figure") -> None:
+    """Write a figure of matplotlib."""
     from dragoman.visualisation.picture_file import write_figure
 
     with open_whole(path) as stream:
-        write_figure(draw(), stream, ending)
+        write_figure(figure, stream, ending)
     print(f"wrote {path}")
 
 

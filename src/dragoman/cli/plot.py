@@ -86,7 +86,7 @@ def attention(
         return
     from dragoman.visualisation.attention_figure import attention_figure
 
-    write_figure_file(output, ending, lambda: attention_figure(maps))
+    write_figure_file(output, ending, attention_figure(maps))
     warn_of_boxes(ending, [label for each in maps for label in (*each.rows, *each.columns)])
 
 
@@ -139,7 +139,7 @@ def positions(
         name = f"{convention}, d_model = {d_model}"
     from dragoman.visualisation.position_figure import position_figure
 
-    write_figure_file(output, ending, lambda: position_figure(tables, name))
+    write_figure_file(output, ending, position_figure(tables, name))
 
 
 @app.command
@@ -159,7 +159,7 @@ def masks(*, output: OutputFile) -> None:
     if ending == "html":
         write_text(output, mask_page(examples))
     else:
-        write_figure_file(output, ending, lambda: mask_figure(examples))
+        write_figure_file(output, ending, mask_figure(examples))
 
 
 @app.command
@@ -193,7 +193,7 @@ def training(runs: Annotated[list[Path], Parameter(negative=())], /, *, output: 
         return
     from dragoman.visualisation.training_figure import training_figure
 
-    write_figure_file(output, ending, lambda: training_figure(panels, names))
+    write_figure_file(output, ending, training_figure(panels, names))
 
 
 @app.command
