@@ -25,12 +25,16 @@ def embeddings_section(trace: Trace) -> str:
         f"{d_model**0.5:.2f} (section 3.4). Attention does not know the order of tokens, so "
         + (_TURNED if is_rotary else _ADDED.format(length=(d_model / 2) ** 0.5))
     )
-    lengths = _embedding_lengths if is_rotary else _sum_lengths
     sides = [
-        element("div", {"id": f"embeddings-{name}"}, element("h3", {}, name), lengths(*side))
-        for name, side in (
-            ("source", (trace.streams.encoder, trace.source.pieces)),
-            ("target", (trace.streams.decoder, trace.target.pieces)),
+        element(
+            "div",
+            {"id": f"embeddings-{name}"},
+            element("h3", {}, name),
+            _lengths(stack, tokens.pieces, is_rotary=is_rotary),
+        )
+        for name, stack, tokens in (
+            ("source", trace.streams.encoder, trace.source),
+            ("target", trace.streams.decoder, trace.target),
         )
     ]
     return (
@@ -52,28 +56,20 @@ _TURNED = (
 )
 
 
-def _embedding_lengths(stack: StackTrace, pieces: Sequence[str]) -> str:
-    """Write the lengths of the vectors to which nothing is added."""
-    lengths = (f"{value:.2f}" for value in norms(stack.embedded))
-    rows = list(map(list, zip(pieces, lengths, strict=True)))
-    return table(["piece", "length of the embedding"], rows, numbers=frozenset({1}))
-
-
-def _sum_lengths(stack: StackTrace, pieces: Sequence[str]) -> str:
+def _lengths(stack: StackTrace, pieces: Sequence[str], *, is_rotary: bool) -> str:
     """Write the lengths of the vectors, and the cosine between embedding and position."""
+    columns = {"length of the embedding": norms(stack.embedded)}
+    if not is_rotary:
+        columns |= {
+            "of the position": norms(stack.positions),
+            "of the sum": norms(stack.embedded + stack.positions),
+            "cosine": cosines(stack.embedded, stack.positions),
+        }
     rows = [
         [piece, *(f"{value:.2f}" for value in values)]
-        for piece, *values in zip(
-            pieces,
-            norms(stack.embedded),
-            norms(stack.positions),
-            norms(stack.embedded + stack.positions),
-            cosines(stack.embedded, stack.positions),
-            strict=True,
-        )
+        for piece, *values in zip(pieces, *columns.values(), strict=True)
     ]
-    head = ["piece", "length of the embedding", "of the position", "of the sum", "cosine"]
-    return table(head, rows, numbers=frozenset({1, 2, 3, 4}))
+    return table(["piece", *columns], rows, numbers=frozenset({1, 2, 3, 4}))
 
 
 def _draw_sines(num_positions: int, config: TransformerConfig) -> str:
