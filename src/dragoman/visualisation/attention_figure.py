@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from dragoman.visualisation.attended_sentence import HeadMap
 from dragoman.visualisation.attention_page import NAMES
 from dragoman.visualisation.axes import shorten
 from dragoman.visualisation.markup import visible
-from dragoman.visualisation.picture_file import SEQUENTIAL, axes_at, fonts_for
+from dragoman.visualisation.picture_file import SEQUENTIAL, fonts_for
 from dragoman.visualisation.svg import width_of
 
 CELL, GAP, MARGIN = 0.15, 0.25, 0.2  # inches
@@ -40,6 +41,14 @@ def attention_figure(maps: Sequence[HeadMap]) -> Figure:
     return figure
 
 
+def _axes_at(figure: Figure, left: float, top: float, width: float, height: float) -> Axes:
+    """Place axes in a figure, in inches from its upper left corner."""
+    across, down = figure.get_size_inches()
+    return figure.add_axes(
+        (left / across, 1 - (top + height) / down, width / across, height / down)
+    )
+
+
 def _room(labels: Sequence[str]) -> float:
     """Tell how many inches the widest label may take."""
     widest = max(width_of(visible(shorten(label)), BOX * LABEL_SIZE) for label in labels)
@@ -65,7 +74,7 @@ def _draw_layer(
     )
     for number, each in enumerate(heads):
         size = CELL * len(each.columns), CELL * len(each.rows)
-        axes = axes_at(figure, left + number * _step(each), cells_top, *size)
+        axes = _axes_at(figure, left + number * _step(each), cells_top, *size)
         axes.set_axis_off()
         axes.pcolormesh(
             each.weights, cmap=SEQUENTIAL, vmin=0, vmax=1, edgecolors="white", linewidth=0.4
@@ -85,7 +94,7 @@ def _draw_layer(
 
 def _draw_scale(figure: Figure, left: float, top: float) -> None:
     """Say which colour is which weight."""
-    axes = axes_at(figure, left, top, 1.5, 0.1)
+    axes = _axes_at(figure, left, top, 1.5, 0.1)
     axes.pcolormesh([[i / 100 for i in range(101)]], cmap=SEQUENTIAL, vmin=0, vmax=1)
     axes.set_xticks([0.5, 50.5, 100.5], ["0", "0.5", "1"], size=LABEL_SIZE)
     axes.set_yticks([0.5], ["weight"], size=LABEL_SIZE)

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import BinaryIO
 
 import matplotlib
-from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.font_manager import fontManager, get_font
@@ -36,20 +35,6 @@ def write_figure(figure: Figure, stream: BinaryIO, ending: str) -> None:
         # `undrawable` lists them all at once, beforehand.
         warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
         figure.savefig(stream, format=ending, dpi=PIXELS_PER_INCH)
-
-
-def axes_at(figure: Figure, left: float, top: float, width: float, height: float) -> Axes:
-    """Place axes in a figure, in inches from its upper left corner."""
-    whole_width, whole_height = figure.get_size_inches()
-    bottom = whole_height - top - height
-    return figure.add_axes(
-        (
-            left / whole_width,
-            bottom / whole_height,
-            width / whole_width,
-            height / whole_height,
-        )
-    )
 
 
 def fonts_for(texts: Iterable[str]) -> list[str]:
