@@ -77,10 +77,9 @@ class Trace:
     @property
     def log_probabilities(self) -> Array:
         """For every token after each target position, of shape (positions, vocabulary)."""
-        logits = self.streams.logits.astype(np.float64)
-        shifted = logits - logits.max(axis=-1, keepdims=True)
-        normalised: Array = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
-        return normalised
+        logits = torch.from_numpy(self.streams.logits).double()
+        log_probabilities: Array = logits.log_softmax(dim=-1).numpy()
+        return log_probabilities
 
     def choices(self, count: int) -> list[Choice]:
         """List what was chosen at each position, and which others are among the first `count`."""
