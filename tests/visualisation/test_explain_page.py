@@ -2,12 +2,15 @@
 
 import re
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from playwright.sync_api import Page as BrowserPage
 from playwright.sync_api import sync_playwright
 from tests.visualisation.numpy_transformer import Seen, naive_beam_search
 from tests.visualisation.small_model import WORDS, save_small_model
@@ -340,18 +343,34 @@ def test_the_size_of_one_vocabulary_is_not_said_of_both(tmp_path: Path) -> None:
     assert f"12 by {len(PIECES)}, turns each vector" in rest
 
 
-def test_on_narrow_paper_a_token_stays_in_one_piece(trace: Trace, tmp_path: Path) -> None:
+@contextmanager
+def opened(written: str, path: Path, width: int) -> Iterator[BrowserPage]:
     if CHROMIUM is None:
         pytest.skip("there is no Chromium")
-    path = tmp_path / "page.html"
-    written = explain_page(trace).replace("<strong>", "<strong>incomprehensibility")
     path.write_text(written, encoding="utf-8")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 300, "height": 800})
+        page = browser.new_page(viewport={"width": width, "height": 800})
         page.goto(path.as_uri())
+        yield page
+        browser.close()
+
+
+def test_on_narrow_paper_a_token_stays_in_one_piece(trace: Trace, tmp_path: Path) -> None:
+    written = explain_page(trace).replace("<strong>", "<strong>incomprehensibility")
+    with opened(written, tmp_path / "page.html", 300) as page:
         page.emulate_media(media="print")
         tokens = page.locator("#projection td > strong")
         lines = tokens.evaluate_all("all => all.map(token => token.getClientRects().length)")
-        browser.close()
     assert lines == [1] * len(trace.predicted.ids)
+
+
+def test_the_maps_of_heads_stand_in_line_though_more_is_said_of_one(
+    trace: Trace, tmp_path: Path
+) -> None:
+    written = explain_page(trace).replace("head 1:", f"head 1, {'sharp, ' * 40}:")
+    with opened(written, tmp_path / "page.html", 1200) as page:
+        maps = page.locator("#encoder-1 .heads svg")
+        tops = maps.evaluate_all("all => all.map(map => map.getBoundingClientRect().top)")
+    assert len(tops) == 3
+    assert len(set(tops)) == 1

@@ -23,7 +23,9 @@ details { border-top: 1px solid var(--line); padding: .4rem 0; }
 summary { cursor: pointer; padding: .3rem 0; }
 summary b { margin-right: .6rem; }
 summary span { color: var(--muted); font-size: .9rem; }
-.heads { display: flex; flex-wrap: wrap; gap: 1rem 1.75rem; margin: .75rem 0 1.25rem; }
+.heads {
+  display: flex; flex-wrap: wrap; align-items: end; gap: 1rem 1.75rem; margin: .75rem 0 1.25rem;
+}
 figure { margin: 0; max-width: 100%; }
 figcaption {
   width: 0; min-width: 100%; color: var(--muted); font-size: .85rem; margin-bottom: .35rem;
