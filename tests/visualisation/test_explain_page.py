@@ -4,6 +4,7 @@ import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -332,6 +333,14 @@ def test_the_last_wave_is_as_long_as_the_last_one_drawn(
     longest = 10_000 ** (4 / (5 if convention == "tensor2tensor" else 6))
     assert "One in 2 sines of the positional encodings" in page
     assert f"the last one {longest:,.0f} · 2π" in page
+
+
+def test_it_is_said_what_a_byte_is_where_there_is_one(trace: Trace) -> None:
+    of_bytes = replace(trace.source, pieces=("<0xE6>", *trace.source.pieces[1:]))
+
+    said = "is one byte of a character that is not in the vocabulary"
+    assert said in explain_page(replace(trace, source=of_bytes))
+    assert said not in explain_page(trace)
 
 
 def test_the_size_of_one_vocabulary_is_not_said_of_both(tmp_path: Path) -> None:

@@ -95,6 +95,8 @@ def _text(trace: Trace) -> str:
         f"{trace.source.pieces[-1]} ends the sentence, and the decoder begins with "
         f"{trace.target.pieces[0]}."
     )
+    if any(piece.startswith("<0x") for piece in (*trace.source.pieces, *trace.target.pieces)):
+        words += " <0x…> is one byte of a character that is not in the vocabulary."
     sides = [
         element("div", {"id": f"tokens-{name}"}, element("h3", {}, title), _pieces(tokens))
         for name, title, tokens in (
