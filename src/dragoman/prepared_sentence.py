@@ -131,7 +131,7 @@ def prepare(text: str, terms: TermFinder) -> PreparedSentence:
     if not has_words(content, protected):
         return PreparedSentence(text.strip(), terms=terms, stays=True)
     sentence = PreparedSentence(content, terms=terms, before=before, after=after)
-    can_change_letters = WITH_ANOTHER_I.isdisjoint(map(base_language, terms.languages))
+    can_change_letters = WITH_ANOTHER_I.isdisjoint(map(base_language, terms.languages or ()))
     if can_change_letters and is_in_capitals(content, protected):
         return _in_small_letters(sentence) or sentence
     return sentence

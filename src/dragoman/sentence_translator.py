@@ -63,7 +63,6 @@ class SentenceTranslator:
         load_second_engine: Loads an engine that can be required to produce phrases, and can draw
             tokens, where the first one cannot; it returns None if there is none. It is called only
             when needed.
-        languages: The codes of the source and target languages, if known.
     """
 
     def __init__(
@@ -72,15 +71,12 @@ class SentenceTranslator:
         tokenizers: TokenizerPair,
         terms: TermFinder,
         load_second_engine: Callable[[], Engine | None] = lambda: None,
-        *,
-        languages: tuple[str, str] | None = None,
     ) -> None:
         self.engine = engine
         self.tokenizers = tokenizers
         self._terms = terms
         self.load_second_engine = load_second_engine
         self._loading = Lock()
-        self._languages = languages
         self._speller = Speller(tokenizers.target, terms)
 
     def __reduce__(self) -> NoReturn:
@@ -273,7 +269,7 @@ class SentenceTranslator:
             text,
             source_ids=task.ids,
             translation_ids=hypothesis.ids,
-            languages=self._languages,
+            languages=self._terms.languages,
         )
         return Alternative(
             text=text,

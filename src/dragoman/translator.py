@@ -119,21 +119,14 @@ class Translator:
         tokenizers, search = directory.load_tokenizers(), search or directory.search
         languages = description.languages
         terms = TermFinder.load(languages, protects=protect, glossary=glossary)
+        reader = TextReader(*languages, splits_sentences=split_sentences)
         settings = EngineSettings(
             engine=engine, device=device, shortlist=shortlist, precision=precision, threads=threads
         )
         built = build_engine(directory, tokenizers, search, settings)
         second = partial(build_second_engine, directory, settings)
-        self._put_together(
-            SentenceTranslator(built, tokenizers, terms, second, languages=languages),
-            TextCutter(
-                tokenizers,
-                TextReader(*languages, splits_sentences=split_sentences),
-                max_length=description.max_length,
-                terms=terms,
-            ),
-            search,
-        )
+        cutter = TextCutter(tokenizers, reader, max_length=description.max_length, terms=terms)
+        self._put_together(SentenceTranslator(built, tokenizers, terms, second), cutter, search)
 
     @classmethod
     def from_engine(
@@ -151,17 +144,12 @@ class Translator:
 
         Without `terms`, it does not keep any.
         """
+        terms = replace(terms or TermFinder(protects=False), languages=languages)
+        reader = TextReader(*languages, splits_sentences=split_sentences)
+        cutter = TextCutter(tokenizers, reader, max_length=max_length, terms=terms)
         translator = cls.__new__(cls)
-        terms = terms or TermFinder(protects=False)
         translator._put_together(
-            SentenceTranslator(engine, tokenizers, terms, languages=languages),
-            TextCutter(
-                tokenizers,
-                TextReader(*languages, splits_sentences=split_sentences),
-                max_length=max_length,
-                terms=terms,
-            ),
-            search or SearchConfig(),
+            SentenceTranslator(engine, tokenizers, terms), cutter, search or SearchConfig()
         )
         return translator
 

@@ -23,7 +23,7 @@ class TermFinder:
 
     glossary: Glossary | None = None
 
-    languages: tuple[str, ...] = ()
+    languages: tuple[str, str] | None = None
     """Words in the scripts of these languages are translated; without any, words in all scripts
     are. Latin letters occur in texts of all languages, in names and codes."""
 
@@ -72,7 +72,7 @@ class TermFinder:
         """Find what stays as it is, in order."""
         if not self.protects:
             return []
-        return find_protected(text, self._foreign_letter, languages=self.languages)
+        return find_protected(text, self._foreign_letter, languages=self.languages or ())
 
 
 def _apart(one: Term, other: Term) -> bool:
