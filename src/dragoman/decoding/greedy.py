@@ -1,11 +1,17 @@
-"""Greedy search: always the most probable next token."""
+"""Greedy search, and what it shares with sampling: each token is final once it is chosen."""
 
+from collections.abc import Callable
+
+import torch
 from torch import Tensor
 
 from dragoman.decoding.config import SearchConfig
-from dragoman.decoding.hypothesis import Hypothesis
+from dragoman.decoding.hypothesis import Hypothesis, build_hypothesis
 from dragoman.decoding.problem import SearchProblem, State
-from dragoman.decoding.single_path import follow_single_paths
+
+Choose = Callable[[Tensor, Tensor, int], tuple[Tensor, Tensor]]
+"""(logits of shape (sentences, paths, vocab), which sentence of the problem each belongs to,
+position) -> log-probabilities and tokens, both of shape (sentences, paths)."""
 
 
 def greedy_search(problem: SearchProblem[State], config: SearchConfig) -> list[list[Hypothesis]]:
@@ -16,3 +22,41 @@ def greedy_search(problem: SearchProblem[State], config: SearchConfig) -> list[l
         return best[..., 0], tokens[..., 0]
 
     return follow_single_paths(problem, config, num_paths=1, choose=most_probable)
+
+
+def follow_single_paths(
+    problem: SearchProblem[State], config: SearchConfig, *, num_paths: int, choose: Choose
+) -> list[list[Hypothesis]]:
+    """Extend each path by the token that `choose` takes, until its end or its length limit."""
+    found: list[list[Hypothesis]] = [[] for _ in problem.sources]
+    beginning = problem.begin(num_paths)
+    limits = torch.tensor(problem.limits(config), device=problem.device)
+    sentences = torch.arange(len(problem.sources), device=problem.device)
+    tokens, values, state = beginning.tokens, beginning.token_log_probabilities, beginning.state
+    ended = torch.zeros(len(sentences), num_paths, dtype=torch.bool, device=problem.device)
+    logits, state = problem.step(tokens[..., -1], state)
+    while len(sentences):
+        of_chosen, chosen = choose(logits, sentences, values.size(2))
+        values = torch.cat([values, of_chosen[..., None]], dim=2)
+        tokens = torch.cat([tokens, chosen[..., None]], dim=2)
+        ended |= (chosen == problem.eos) | (limits <= values.size(2))[:, None]
+        going, logits, state = problem.advance(tokens[..., -1], state, ~ended.all(dim=1))
+        if going is not None:
+            kept, left = (places.nonzero()[:, 0].to(problem.device) for places in (going, ~going))
+            of_complete = (each[left].tolist() for each in (sentences, limits, tokens, values))
+            for sentence, limit, *paths in zip(*of_complete, strict=True):
+                found[sentence] = [
+                    _read(ids[1:], of_ids, limit, problem.eos, config)
+                    for ids, of_ids in zip(*paths, strict=True)
+                ]
+            sentences, limits, tokens = sentences[kept], limits[kept], tokens[kept]
+            values, ended = values[kept], ended[kept]
+    return found
+
+
+def _read(
+    ids: list[int], values: list[float], limit: int, eos: int, config: SearchConfig
+) -> Hypothesis:
+    """Cut off what was decoded after the end, while other paths went on."""
+    length = min(ids.index(eos) + 1 if eos in ids else len(ids), limit)
+    return build_hypothesis(ids[:length], values[:length], eos=eos, config=config)

@@ -8,9 +8,9 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from dragoman.decoding.config import SearchConfig
+from dragoman.decoding.greedy import follow_single_paths
 from dragoman.decoding.hypothesis import Hypothesis
 from dragoman.decoding.problem import SearchProblem, State
-from dragoman.decoding.single_path import follow_single_paths
 from dragoman.decoding.top_tokens import top_tokens
 
 
