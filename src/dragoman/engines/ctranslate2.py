@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 from typing import Any, NamedTuple
@@ -68,15 +69,14 @@ class CTranslate2Engine:
             EngineError: there is no copy, or it is damaged, or it was made from other weights.
         """
         path, description = copy or directory.path / COPY_NAME, directory.description
-        config = _read_config_for(directory, path)
+        config = _read_config(directory, path)
         _verify(path, config.get(CHECKSUMS, {}))
-        special, target = description.special_ids, tokenizers.target
+        target = tokenizers.target
         self._source_pieces = tokenizers.source.pieces(range(tokenizers.source.vocab_size))
         self._target_pieces = target.pieces(range(target.vocab_size))
         self._target_ids = {piece: i for i, piece in enumerate(self._target_pieces)}
-        self._eos, self._end = special.eos, self._target_pieces[special.eos]
-        forbidden = description.forbidden_ids
-        self._forbidden = [[piece] for piece in target.pieces(forbidden)]
+        self._eos = description.special_ids.eos
+        self._forbidden = [[piece] for piece in target.pieces(description.forbidden_ids)]
         self._num_positions: int = config[NUM_POSITIONS]
         self.searches_at_once = threads or num_cpus()
         """Each batch is computed by one thread."""
@@ -209,7 +209,7 @@ class CTranslate2Engine:
             hypotheses += self._end_at_once(task, hypotheses, config)
         else:
             hypotheses = [
-                self._read(pieces, score, config)
+                self._score(self._read(pieces), score, config)
                 for pieces, score in zip(result.hypotheses, result.scores, strict=True)
             ]
         hypotheses.sort(key=lambda found: (not found.finished, -found.score))
@@ -217,20 +217,13 @@ class CTranslate2Engine:
 
     def _judge(self, task: "_Task", result: Any, config: SearchConfig) -> list[Hypothesis]:
         """Score translations by the probability of each token, the prefix included."""
-        ends = [pieces[-1:] == [self._end] for pieces in result.hypotheses]
-        ids = [
-            tuple(self._target_ids[piece] for piece in (pieces[:-1] if ended else pieces))
-            for pieces, ended in zip(result.hypotheses, ends, strict=True)
-        ]
-        judged = self.log_probabilities([task.source] * len(ids), ids)
+        found = list(map(self._read, result.hypotheses))
+        judged = self.log_probabilities(
+            [task.source] * len(found), [[i for i in ids if i != self._eos] for ids in found]
+        )
         return [
-            build_hypothesis(
-                (*tokens, self._eos) if ended else tokens,
-                values if ended else values[:-1],
-                eos=self._eos,
-                config=config,
-            )
-            for tokens, values, ended in zip(ids, judged, ends, strict=True)
+            build_hypothesis(ids, values[: len(ids)], eos=self._eos, config=config)
+            for ids, values in zip(found, judged, strict=True)
         ]
 
     def _end_at_once(
@@ -254,8 +247,8 @@ class CTranslate2Engine:
             return_alternatives=True,
             max_decoding_length=len(prefix) + 1,
         )
-        others = [pieces[len(prefix)] for pieces in running.result().hypotheses]
-        rivals = [(*prefix, self._target_ids[piece]) for piece in others if piece != self._end]
+        others = [self._read(pieces)[len(prefix)] for pieces in running.result().hypotheses]
+        rivals = [(*prefix, token) for token in others if token != self._eos]
         judged = self.log_probabilities([task.source] * len(rivals), rivals)
         if sum(of_rival[len(prefix)] > values[-1] for of_rival in judged) >= config.beam_size:
             return []
@@ -267,16 +260,14 @@ class CTranslate2Engine:
     def _write(self, ids: Sequence[int]) -> list[str]:
         return [self._target_pieces[i] for i in ids]
 
-    def _read(self, pieces: list[str], score: float, config: SearchConfig) -> Hypothesis:
-        log_probability = score * len(pieces) ** _LENGTH_PENALTY
-        finished = bool(pieces) and pieces[-1] == self._end
-        return Hypothesis(
-            ids=tuple(self._target_ids[piece] for piece in (pieces[:-1] if finished else pieces)),
-            score=log_probability / config.penalty(len(pieces)),
-            log_probability=log_probability,
-            token_log_probabilities=(),
-            finished=finished,
-        )
+    def _read(self, pieces: Sequence[str]) -> list[int]:
+        return [self._target_ids[piece] for piece in pieces]
+
+    def _score(self, ids: Sequence[int], score: float, config: SearchConfig) -> Hypothesis:
+        """Turn the score of the library, which divides by another penalty, into ours."""
+        total = score * len(ids) ** _LENGTH_PENALTY
+        found = build_hypothesis(ids, [total], eos=self._eos, config=config)
+        return replace(found, token_log_probabilities=())
 
 
 class _Task(NamedTuple):
@@ -291,48 +282,26 @@ def _limit(task: _Task, config: SearchConfig) -> int:
     return config.max_length(len(task.source), len(task.prefix))
 
 
-def is_copied(directory: ModelDirectory) -> bool:
-    """Tell whether a model has a copy that was made from its current weights."""
-    return fault_of_copy(directory) is None
-
-
 def fault_of_copy(directory: ModelDirectory) -> str | None:
     """Say why a model has no copy that was made from its current weights, and the mend."""
     try:
-        _read_config_for(directory, directory.path / COPY_NAME)
+        _read_config(directory, directory.path / COPY_NAME)
     except EngineError as error:
         return str(error)
     return None
 
 
-def _read_config_for(directory: ModelDirectory, copy: Path) -> dict[str, Any]:
+def _read_config(directory: ModelDirectory, copy: Path) -> dict[str, Any]:
     """Read the settings of a copy of a model.
 
     Raises:
-        EngineError: as `_read_config`, or it was made from other weights.
-    """
-    config = _read_config(copy)
-    if config.get(WEIGHTS_OF_ORIGIN) != directory.description.weights_sha256:
-        raise EngineError(f"{copy}: made from other weights; {_how_to_export(directory.path)}")
-    return config
-
-
-def _read_config(copy: Path) -> dict[str, Any]:
-    """Read the settings of a copy.
-
-    Raises:
-        EngineError: there is no copy, or it was not made by `dragoman export`.
+        EngineError: there is no copy, or it was not made by `dragoman export`, or from other
+            weights.
     """
     path = copy / "config.json"
     try:
         with open_file(path) as file:
             config = json.load(file)
-        if (
-            isinstance(config, dict)
-            and isinstance(config.get(NUM_POSITIONS), int)
-            and _name_files_of_its_own(config.get(CHECKSUMS, {}))
-        ):
-            return config
     except FileNotFoundError:
         if copy.is_dir():
             raise EngineError(f"{path}: it is missing; {_how_to_replace(copy)}") from None
@@ -343,7 +312,15 @@ def _read_config(copy: Path) -> dict[str, Any]:
         raise EngineError(f"{path}: cannot be read: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
         raise EngineError(f"{path}: not JSON: {error}; {_how_to_replace(copy)}") from error
-    raise EngineError(f"{path}: not a copy made by dragoman; {_how_to_replace(copy)}")
+    if not (
+        isinstance(config, dict)
+        and isinstance(config.get(NUM_POSITIONS), int)
+        and _name_files_of_its_own(config.get(CHECKSUMS, {}))
+    ):
+        raise EngineError(f"{path}: not a copy made by dragoman; {_how_to_replace(copy)}")
+    if config.get(WEIGHTS_OF_ORIGIN) != directory.description.weights_sha256:
+        raise EngineError(f"{copy}: made from other weights; {_how_to_export(directory.path)}")
+    return config
 
 
 def _name_files_of_its_own(checksums: object) -> bool:

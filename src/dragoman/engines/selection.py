@@ -162,9 +162,9 @@ def _choose_kind(
         return "pytorch"
     if settings.shortlist or settings.precision != "auto":
         return "pytorch"
-    from dragoman.engines.ctranslate2 import is_copied
+    from dragoman.engines.ctranslate2 import fault_of_copy
 
-    if not is_copied(directory) or (settings.device == "auto" and _pytorch_has_gpu()):
+    if fault_of_copy(directory) or (settings.device == "auto" and _pytorch_has_gpu()):
         return "pytorch"
     return "ctranslate2"
 
@@ -197,10 +197,10 @@ def _pytorch_has_gpu() -> bool:
 
 def _what_to_do_without_pytorch(directory: ModelDirectory) -> str:
     """Say how to translate all the same."""
-    from dragoman.engines.ctranslate2 import is_copied
+    from dragoman.engines.ctranslate2 import fault_of_copy
 
     install = 'which pip install "dragoman[train]" installs'
-    if is_copied(directory):
+    if fault_of_copy(directory) is None:
         return (
             f"to sample, a shortlist, a precision or engine pytorch needs PyTorch, {install}; the "
             "model's copy for CTranslate2 translates without these options"
