@@ -13,12 +13,13 @@ from dragoman.alignment.words import (
     Weights,
     join_words,
     link_words,
+    of_head,
     word_weights,
     words_of_tokens,
 )
 from dragoman.device import without_settings_of_caller
 from dragoman.engines.grouping import group_by_length
-from dragoman.model_directory import DESCRIPTION_NAME, ModelDirectory
+from dragoman.model_directory import DESCRIPTION_NAME, AlignmentDescription, ModelDirectory
 from dragoman.translation import Translation
 from dragoman.words import cut_words
 
@@ -86,14 +87,12 @@ class Aligner:
         Raises:
             AlignmentError: as `check`.
         """
-        layer, head = self.check()
+        chosen = self.check()
         return [
             Alignment(
                 source_words=tuple(source),
                 target_words=tuple(target),
-                links=link_words(
-                    weights[layer].mean(axis=0) if head is None else weights[layer, head]
-                ),
+                links=link_words(of_head(weights, chosen.layer, chosen.head)),
             )
             for (source, target), weights in zip(
                 self.words(pairs), self.attention(pairs), strict=True
@@ -115,8 +114,8 @@ class Aligner:
             for each, of_text in zip(translations, pairs, strict=True)
         ]
 
-    def check(self) -> tuple[int, int | None]:
-        """Return the layer and head, counted from 0, that `align` uses.
+    def check(self) -> AlignmentDescription:
+        """Return the choice of the layer and head that `align` uses.
 
         Raises:
             AlignmentError: none was chosen yet, or the model does not have it.
@@ -133,7 +132,7 @@ class Aligner:
                 f"{path / DESCRIPTION_NAME}: the model has no layer {chosen.layer} with head "
                 f'{chosen.head} to align by; "dragoman align {quote(str(path))}" chooses another'
             )
-        return chosen.layer - 1, None if chosen.head is None else chosen.head - 1
+        return chosen
 
     def _attend(
         self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]

@@ -1,10 +1,10 @@
 """Which layer and head of the cross-attention aligns words best."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dragoman.alignment.links import AlignmentError, GoldAlignment, Links, error_rate
-from dragoman.alignment.words import Weights, both_directions
+from dragoman.alignment.words import Weights, both_directions, of_head
 from dragoman.corpora.primer.corpus import generate
 from dragoman.corpora.primer.spelling import words
 from dragoman.model_directory import AlignmentDescription
@@ -97,25 +97,19 @@ def measure(attention: Sequence[Weights], text: AlignedText) -> list[Candidate]:
     """
     num_layers, num_heads = attention[0].shape[:2]
     return [
-        _measure(layer, head, list(_select(attention, layer, head)), text.gold)
+        _measure(layer, head, attention, text.gold)
         for layer in range(1, num_layers + 1)
         for head in (*range(1, num_heads + 1), None)
     ]
 
 
-def _select(attention: Sequence[Weights], layer: int, head: int | None) -> Iterator[Weights]:
-    for of_pair in attention:
-        of_layer = of_pair[layer - 1]
-        yield of_layer.mean(axis=0) if head is None else of_layer[head - 1]
-
-
 def _measure(
     layer: int,
     head: int | None,
-    weights: Sequence[Weights],
+    attention: Sequence[Weights],
     gold: Sequence[GoldAlignment] | None,
 ) -> Candidate:
-    directions = [both_directions(each) for each in weights]
+    directions = [both_directions(of_head(each, layer, head)) for each in attention]
     links: list[Links] = [one | other for one, other in directions]
     return Candidate(
         layer=layer,

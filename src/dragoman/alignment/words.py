@@ -62,6 +62,11 @@ def _membership(words: Sequence[int]) -> Weights:
     return np.equal.outer(words, np.arange(max(words, default=-1) + 1)).astype(np.float32)
 
 
+def of_head(weights: Weights, layer: int, head: int | None) -> Weights:
+    """Take the weights of a head, or the mean of all of its layer; both are counted from 1."""
+    return weights[layer - 1].mean(axis=0) if head is None else weights[layer - 1, head - 1]
+
+
 def both_directions(weights: Weights) -> tuple[Links, Links]:
     """Link each target word to the source word that it looks at most, and the other way round.
 
