@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from itertools import repeat
 
-from dragoman.markup.document import Markup, is_marked_up
+from dragoman.markup.document import Markup
 from dragoman.markup.passage import Passage, PlainText
 from dragoman.markup.text_reader import TextReader
 from dragoman.prepared_sentence import PreparedSentence, has_words, prepare
@@ -166,8 +166,10 @@ class TextCutter:
 
     def cut(self, texts: Sequence[str]) -> list[CutText]:
         """Cut texts."""
-        passages = [self._read(encodable(text)) for text in texts]
-        prepared = [list(map(self.prepare, passage.pieces)) for passage in passages]
+        # Without protection, tags are treated as text.
+        read = self.reader.read_string if self.terms.protects else self.reader.read_line
+        passages = [read(encodable(text)) for text in texts]
+        prepared = [[prepare(piece, self.terms) for piece in each.pieces] for each in passages]
         contents = [each.content for of_text in prepared for each in of_text]
         encoded = iter(self.tokenizers.source.encode_batch(contents))
         return [
@@ -181,18 +183,6 @@ class TextCutter:
             )
             for text, passage, of_text in zip(texts, passages, prepared, strict=True)
         ]
-
-    def prepare(self, text: str) -> PreparedSentence:
-        """Choose what a model is shown of a sentence; tags in it are treated as text."""
-        return prepare(text, self.terms)
-
-    def takes_tags_out(self, text: str) -> bool:
-        """Tell whether a text may have tags or escapes that a model is not shown."""
-        return self.terms.protects and is_marked_up(text)
-
-    def _read(self, text: str) -> Passage:
-        """Take a text apart; without protection, tags in it are treated as text."""
-        return self.reader.read_string(text) if self.terms.protects else self.reader.read_line(text)
 
     def _finish(self, source: str, prepared: PreparedSentence, ids: list[int]) -> CutPiece:
         before, sentences = "", [Sentence(prepared.content, ids)] if prepared.content else []

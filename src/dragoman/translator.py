@@ -16,9 +16,10 @@ from dragoman.device import Precision
 from dragoman.engines.protocol import Engine, EngineError, EngineKind
 from dragoman.engines.selection import EngineSettings, build_engine, build_second_engine
 from dragoman.errors import DragomanError
+from dragoman.markup.document import is_marked_up
 from dragoman.markup.text_reader import TextReader
 from dragoman.model_directory import ModelDirectory, ModelError
-from dragoman.prepared_sentence import PreparedSentence
+from dragoman.prepared_sentence import PreparedSentence, prepare
 from dragoman.sentence_translator import Sentence, SentenceTranslator
 from dragoman.terms.finder import TermFinder
 from dragoman.text_cutter import TextCutter
@@ -285,7 +286,7 @@ class Translator:
             MarkedUpError: the sentence has tags or escapes.
             SentenceError: it is too long, or the model cannot write the prefix.
         """
-        if self._cutter.takes_tags_out(text):
+        if self._cutter.terms.protects and is_marked_up(text):
             raise MarkedUpError(
                 "no other words are given for a sentence with tags or escapes, which would be read "
                 "as text; give the sentence without them"
@@ -394,7 +395,7 @@ class Translator:
     def _prepare(self, text: str) -> PreparedSentence:
         """Choose what the model is shown of a sentence."""
         self._check_process()
-        return self._cutter.prepare(encodable(text))
+        return prepare(encodable(text), self._cutter.terms)
 
     def _begin(
         self, sentence: PreparedSentence, begun: PreparedSentence
