@@ -48,23 +48,18 @@ def learn_for_model(
     corpora = [CorpusConfig(path=path) for path in paths]
     languages = description.languages
     read = [pair for corpus in corpora for pair in read_pairs(corpus, languages=languages)]
-    encoded = list(
-        zip(
-            tokenizers.source.encode_batch([pair.source for pair in read]),
-            tokenizers.target.encode_batch([pair.target for pair in read]),
-            strict=True,
-        )
-    )
+    sources = tokenizers.source.encode_batch([pair.source for pair in read])
+    targets = tokenizers.target.encode_batch([pair.target for pair in read])
     usable = [
-        place
-        for place, sides in enumerate(encoded)
+        (pair, sides)
+        for pair, *sides in zip(read, sources, targets, strict=True)
         if all(0 < len(side) <= description.max_length for side in sides)
     ]
-    is_held_out = _hold_out([read[place] for place in usable], paths)
+    is_held_out = _hold_out([pair for pair, _ in usable], paths)
     learnt, held_out = (
         [
-            encoded[place]
-            for place, is_held in zip(usable, is_held_out, strict=True)
+            (source, target)
+            for (_, (source, target)), is_held in zip(usable, is_held_out, strict=True)
             if is_held is to
         ]
         for to in (False, True)
