@@ -15,7 +15,7 @@ position) -> log-probabilities and tokens, both of shape (sentences, paths)."""
 
 
 def greedy_search(problem: SearchProblem[State], config: SearchConfig) -> list[list[Hypothesis]]:
-    """Find one translation for each sentence."""
+    """Find one translation for each sentence, by the most probable token each time."""
 
     def most_probable(logits: Tensor, sentences: Tensor, position: int) -> tuple[Tensor, Tensor]:
         best, tokens = problem.most_probable(logits, 1)

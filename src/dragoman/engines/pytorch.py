@@ -125,7 +125,7 @@ class PyTorchEngine:
         self._shortlist = shortlist
         self._tokens_per_batch = tokens_per_batch or _tokens_per_batch(transformer)
         device_decides = tokens_per_batch is None and self.device.type == "cpu"
-        self._tokens_in_cache = _tokens_in_cache(transformer) if device_decides else 0
+        self._tokens_in_cache = CACHE // _bytes_in_cache(transformer) if device_decides else 0
 
     @property
     def name(self) -> str:
@@ -293,11 +293,6 @@ def _tokens_per_batch(transformer: Transformer) -> int:
         return TOKENS_PER_BATCH
     memory = torch.cuda.get_device_properties(device).total_memory
     return memory // (CACHES_PER_TOKEN * _bytes_in_cache(transformer))
-
-
-def _tokens_in_cache(transformer: Transformer) -> int:
-    """Count the source tokens whose keys and values fit into `CACHE`."""
-    return CACHE // _bytes_in_cache(transformer)
 
 
 def _bytes_in_cache(transformer: Transformer) -> int:
