@@ -35,7 +35,7 @@ from dragoman.terms.finder import TermFinder
 from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.tokenizers.training import train_tokenizers
-from dragoman.translator import MarkedUpError, Translator
+from dragoman.translator import MarkedUpError, SentenceError, Translator
 from dragoman.visualisation.trace import trace_translation
 
 SENTENCES = [
@@ -495,6 +495,20 @@ def test_what_stays_as_it_is_is_judged_so_and_has_no_other_words(saved: Path) ->
     assert translator.ways_to_continue("12:30 %", "") == []
     assert translator.complete("12:30 %", "12:30 %").text == "12:30 %"
     assert translator.complete("12:30 %", "12").text.startswith("12")
+
+
+def test_what_is_too_long_is_refused_and_not_taken_for_the_sentence(saved: Path) -> None:
+    translator = Translator(saved, device="cpu")
+    short, long = "The cat.", "Il gatto. " * 300
+
+    for ask in (
+        lambda: translator.judge(short, long),
+        lambda: translator.judge(long, short),
+        lambda: translator.complete(short, long),
+        lambda: translator.ways_to_continue(long, ""),
+    ):
+        with pytest.raises(SentenceError, match="the sentence or its translation has more than"):
+            ask()
 
 
 def test_an_emoji_in_a_beginning_is_not_thrown_away(saved: Path) -> None:

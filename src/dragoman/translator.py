@@ -325,13 +325,10 @@ class Translator:
         Raises:
             SentenceError: one is longer than any that the model has seen.
         """
-        sentence = self._prepare(text)
-        translated = sentence.read(encodable(translation))
-        if translated.stays:
-            return translated.surround_words([])
-        ids, target = self._encode(sentence, translated)
-        (values,) = self._sentence_translator.engine.log_probabilities([ids], [target])
-        return list(self._judgement(translated, target, values).words)
+        (judged,) = self.judge_pairs([(text, translation)])
+        if judged is None:
+            raise self._too_long()
+        return list(judged.words)
 
     def judge_pairs(self, pairs: Iterable[tuple[str, str]]) -> Iterator[Judgement | None]:
         """Tell how sure the model is of any number of translations, in constant memory.
@@ -405,7 +402,10 @@ class Translator:
         Raises:
             SentenceError: one is too long, or the model cannot write the beginning.
         """
-        ids, prefix = self._encode(sentence, begun)
+        ids = self._tokenizers.source.encode(sentence.content)
+        prefix = self._tokenizers.target.encode(begun.content)
+        if max(len(ids), len(prefix)) > self._max_length:
+            raise self._too_long()
         if self._tokenizers.target.special_ids.unk in prefix:
             raise SentenceError(
                 f"the model cannot begin with {begun.content!r}: it has letters or words that are "
@@ -413,22 +413,11 @@ class Translator:
             )
         return Sentence(sentence.content, ids), prefix
 
-    def _encode(
-        self, sentence: PreparedSentence, translated: PreparedSentence
-    ) -> tuple[list[int], list[int]]:
-        """Encode a sentence, and what there is of its translation, as tokens.
-
-        Raises:
-            SentenceError: one is longer than any that the model has seen.
-        """
-        ids = self._tokenizers.source.encode(sentence.content)
-        target = self._tokenizers.target.encode(translated.content)
-        if max(len(ids), len(target)) > self._max_length:
-            raise SentenceError(
-                f"the sentence has {max(len(ids), len(target))} tokens, and the model has seen "
-                f"at most {self._max_length}; give a shorter one"
-            )
-        return ids, target
+    def _too_long(self) -> SentenceError:
+        return SentenceError(
+            f"the sentence or its translation has more than {self._max_length} tokens, the most "
+            "that the model has seen; give a shorter one"
+        )
 
 
 def _begins_with(words: Sequence[Word], beginning: Sequence[Word]) -> bool:

@@ -98,7 +98,7 @@ def test_a_language_without_spaces_has_the_same_words_everywhere(english_japanes
             400,
             "no other words are given for a sentence with tags or escapes",
         ),
-        ({"text": "a cat " * 2000}, 413, "tokens, and the model has seen at most"),
+        ({"text": "a cat " * 2000}, 413, "tokens, the most that the model has seen"),
     ],
 )
 def test_what_is_wrong_is_said_in_a_sentence(
