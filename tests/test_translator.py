@@ -511,6 +511,11 @@ def test_what_is_too_long_is_refused_and_not_taken_for_the_sentence(saved: Path)
             ask()
 
 
+@pytest.mark.parametrize("blank", ["", " "])
+def test_the_beginning_of_a_translation_of_nothing_stays(saved: Path, blank: str) -> None:
+    assert Translator(saved, device="cpu").complete(blank, "Il gatto ").text == "Il gatto"
+
+
 def test_an_emoji_in_a_beginning_is_not_thrown_away(saved: Path) -> None:
     translator = Translator(saved, device="cpu")
     text = "The cat is on the table. \U0001f389 \U0001f389"

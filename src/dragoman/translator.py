@@ -260,6 +260,8 @@ class Translator:
         if begun.stays:
             return join((), begun.before)
         source, prefix_ids = self._begin(sentence, begun)
+        if not source.ids:
+            return join((), begun.surround(begun.content))
         search = replace(self.search, n_best=1)
         (best,) = self._sentence_translator.complete(source, prefix_ids, search)
         whole = sentence.continue_from(begun).surround(best.text)
