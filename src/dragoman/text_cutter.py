@@ -1,6 +1,6 @@
 """Cut texts into what a model is shown, and put them together again."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from itertools import repeat
 
@@ -23,17 +23,11 @@ class CutPiece:
     source: str
     """The sentence as it is written, without the white space around it."""
 
-    before: str
-    """What stands before it and is not shown, such as emoji; all of it, if there is no word."""
+    prepared: PreparedSentence
+    """What surrounds it and is not shown, such as emoji; one without a word is all before it."""
 
     sentences: tuple[Sentence, ...]
     """The units of translation: the sentence, or pieces of one that is too long, or nothing."""
-
-    after: str
-    """What stands after it and is not shown."""
-
-    write: Callable[[str], str]
-    """Puts what was shown or translated in capitals, if the piece was."""
 
     target: str
     """The language into which it is translated."""
@@ -54,18 +48,18 @@ class CutPiece:
 
     def _join(self, each: Sequence[Alternative]) -> Alternative:
         texts = [
-            self.write(alternative.text).strip() + _kept_behind(sentence)
+            self.prepared.write(alternative.text).strip() + _kept_behind(sentence)
             for alternative, sentence in zip(each, self.sentences, strict=True)
         ]
         pieces = [sentence.text + sentence.after for sentence in self.sentences]
         whole = join_translations(pieces, texts, self.target)
-        joined = join(each, self.before + whole + self.after)
+        joined = join(each, self.prepared.before + whole + self.prepared.after)
         return replace(joined, parts=self._surround(texts))
 
     def _surround(self, texts: Sequence[str]) -> tuple[str, ...]:
         first, *others = texts or ("",)
-        *others, last = self.before + first, *others
-        return (*others, last + self.after)
+        *others, last = self.prepared.before + first, *others
+        return (*others, last + self.prepared.after)
 
 
 def _kept_behind(sentence: Sentence) -> str:
@@ -192,10 +186,8 @@ class TextCutter:
             before, sentences = self._cut_to_fit(prepared.content)
         return CutPiece(
             source=source,
-            before=prepared.before + before,
+            prepared=replace(prepared, before=prepared.before + before),
             sentences=tuple(sentences),
-            after=prepared.after,
-            write=prepared.write,
             target=self.reader.target,
         )
 
