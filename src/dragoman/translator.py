@@ -362,22 +362,16 @@ class Translator:
                 )
             )
             for translated, target, is_asked in zip(translations, targets, asked, strict=True):
-                if is_asked or translated.stays:
-                    values = next(judged) if is_asked else ()
-                    yield self._judgement(translated, target, values)
-                else:
+                if not (is_asked or translated.stays):
                     yield None
-
-    def _judgement(
-        self, translated: PreparedSentence, ids: list[int], values: tuple[float, ...]
-    ) -> Judgement:
-        """Build the judgement of a translation from the log-probabilities of its tokens."""
-        words = judge_words(ids, values, self._tokenizers.target)
-        return Judgement(
-            words=tuple(translated.surround_words(words)),
-            log_probability=math.fsum(values),
-            num_tokens=len(values),
-        )
+                    continue
+                values = next(judged) if is_asked else ()
+                words = judge_words(target, values, self._tokenizers.target)
+                yield Judgement(
+                    words=tuple(translated.surround_words(words)),
+                    log_probability=math.fsum(values),
+                    num_tokens=len(values),
+                )
 
     def _check_process(self) -> None:
         """Refuse to wait for threads that a fork did not copy, as that would never end.
