@@ -260,7 +260,7 @@ class Translator:
         if begun.stays:
             return join((), begun.before)
         source, prefix_ids = self._begin(sentence, begun)
-        if not source.ids:
+        if not source.ids:  # an engine would leave the beginning out, too
             return join((), begun.surround(begun.content))
         search = replace(self.search, n_best=1)
         (best,) = self._sentence_translator.complete(source, prefix_ids, search)
