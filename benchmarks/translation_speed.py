@@ -127,7 +127,7 @@ def by_search(engine: Engine) -> Translate:
 def use_ctranslate2_alone(compute_type: str = "default", *, shortlist: bool = False) -> Prepare:
     """Translate as CTranslate2's manual says: as many workers as cores, each with one thread.
 
-    Its vocabulary map has the entries of the model's shortlist.
+    With a shortlist, that of the model is its vocabulary map.
     """
 
     def prepare(
