@@ -14,7 +14,7 @@ from pathlib import Path
 import ctranslate2
 
 from dragoman.device import num_cpus
-from dragoman.engines.ctranslate2 import COPY_NAME
+from dragoman.engines.ctranslate2_copy import COPY_NAME
 from dragoman.model_directory import ModelDirectory
 
 BEAM_SIZE = 4

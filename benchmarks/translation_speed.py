@@ -46,10 +46,12 @@ from dragoman.corpora.parallel_text import read_pairs
 from dragoman.decoding.config import SearchConfig
 from dragoman.device import Precision, choose_device
 from dragoman.engines.protocol import Engine
+from dragoman.engines.vocabulary_map import VOCABULARY_MAP_NAME, write_vocabulary_map
 from dragoman.evaluation.config import EvaluationConfig
 from dragoman.evaluation.metrics import score
 from dragoman.memory import peak_mib
 from dragoman.model_directory import ModelDirectory
+from dragoman.shortlist.file import load_shortlist
 from dragoman.tokenizers.pair import TokenizerPair
 
 LATENCY_SENTENCES = 100
@@ -58,6 +60,9 @@ PACKAGES = ("torch", "ctranslate2", "transformers", "joeynmt")
 BATCHES_ON_GPU = (2**14, 2**16, 2**18)
 """Source tokens that CTranslate2 gets at once, the beam's copies included; with a `base` model ours
 are some 580,000 on a GPU of 80 GB."""
+
+TOKENS_PER_MAPPED_BATCH = 256
+"""Source tokens that it gets at once with a vocabulary map; with more, more is on its list."""
 
 Ids = Sequence[Sequence[int]]
 Translate = Callable[[Ids, SearchConfig], list[tuple[int, ...]]]
@@ -109,14 +114,20 @@ def use_pytorch(precision: Precision, *, shortlist: bool = False) -> Prepare:
     return prepare
 
 
-def use_ctranslate2(
-    model: Path, copy: Path | None, tokenizers: TokenizerPair, device: str
-) -> Translate:
+def use_ctranslate2(*, shortlist: bool = False) -> Prepare:
     """Translate as `Translator` does with CTranslate2."""
-    del device  # the processor
-    from dragoman.engines.ctranslate2 import CTranslate2Engine
 
-    return by_search(CTranslate2Engine(ModelDirectory(model), tokenizers, copy=copy))
+    def prepare(
+        model: Path, copy: Path | None, tokenizers: TokenizerPair, device: str
+    ) -> Translate:
+        del device  # the processor
+        from dragoman.engines.ctranslate2 import CTranslate2Engine
+
+        directory = ModelDirectory(model)
+        lists = load_shortlist(directory) if shortlist else None
+        return by_search(CTranslate2Engine(directory, tokenizers, copy=copy, shortlist=lists))
+
+    return prepare
 
 
 def by_search(engine: Engine) -> Translate:
@@ -137,8 +148,12 @@ def use_ctranslate2_alone(compute_type: str = "default", *, shortlist: bool = Fa
 
         from dragoman.engines.ctranslate2 import TOKENS_PER_BATCH
 
+        target = tokenizers.target
+        pieces = target.pieces(range(target.vocab_size))
         if shortlist and copy is not None:
-            write_vocabulary_map(copy, ModelDirectory(model), tokenizers)
+            sources = tokenizers.source.pieces(range(tokenizers.source.vocab_size))
+            lists = write_vocabulary_map(load_shortlist(ModelDirectory(model)), sources, pieces)
+            (copy / VOCABULARY_MAP_NAME).write_bytes(lists)
         kind, _, number = device.partition(":")
         translator = ctranslate2.Translator(
             str(copy),
@@ -148,8 +163,7 @@ def use_ctranslate2_alone(compute_type: str = "default", *, shortlist: bool = Fa
             inter_threads=int(os.environ["OMP_NUM_THREADS"]) if kind == "cpu" else 1,
             intra_threads=1,
         )
-        target = tokenizers.target
-        ids = {piece: i for i, piece in enumerate(target.pieces(range(target.vocab_size)))}
+        ids = {piece: i for i, piece in enumerate(pieces)}
 
         def translate(sources: Ids, config: SearchConfig, size: int) -> list[tuple[int, ...]]:
             results = translator.translate_batch(
@@ -162,23 +176,11 @@ def use_ctranslate2_alone(compute_type: str = "default", *, shortlist: bool = Fa
             return [tuple(ids[piece] for piece in result.hypotheses[0]) for result in results]
 
         if kind == "cpu":
-            return lambda sources, config: translate(sources, config, TOKENS_PER_BATCH)
+            size = TOKENS_PER_MAPPED_BATCH if shortlist else TOKENS_PER_BATCH
+            return lambda sources, config: translate(sources, config, size)
         return with_the_best_size(translate)
 
     return prepare
-
-
-def write_vocabulary_map(copy: Path, directory: ModelDirectory, tokenizers: TokenizerPair) -> None:
-    """Write a model's shortlist as CTranslate2 reads it: a source token, a tab, target tokens."""
-    from dragoman.shortlist.file import load_shortlist
-
-    shortlist = load_shortlist(directory)
-    sources = tokenizers.source.pieces(range(tokenizers.source.vocab_size))
-    with (copy / "vmap.txt").open("w", encoding="utf-8", newline="\n") as file:
-        lists = (shortlist.frequent, *shortlist.translations)
-        for source, tokens in zip(("", *sources), lists, strict=True):
-            targets = tokenizers.target.pieces(tokens.tolist())
-            file.write(f"{source}\t{' '.join(targets)}\n")
 
 
 def with_the_best_size(
@@ -224,8 +226,9 @@ SUBJECTS = {
     "pytorch bfloat16": Subject(use_pytorch("bf16"), on=ANYWHERE),
     "pytorch shortlist": Subject(use_pytorch("fp32", shortlist=True), on=ANYWHERE),
     "pytorch bfloat16 shortlist": Subject(use_pytorch("bf16", shortlist=True), on=ANYWHERE),
-    "ctranslate2 int8": Subject(use_ctranslate2, copy="int8"),
-    "ctranslate2 float32": Subject(use_ctranslate2, copy="float32"),
+    "ctranslate2 int8": Subject(use_ctranslate2(), copy="int8"),
+    "ctranslate2 int8 shortlist": Subject(use_ctranslate2(shortlist=True), copy="int8"),
+    "ctranslate2 float32": Subject(use_ctranslate2(), copy="float32"),
     "ctranslate2 alone int8": Subject(use_ctranslate2_alone(), copy="int8", on=ANYWHERE),
     "ctranslate2 alone int8 shortlist": Subject(use_ctranslate2_alone(shortlist=True), copy="int8"),
     "ctranslate2 alone float32": Subject(use_ctranslate2_alone(), copy="float32", on=ANYWHERE),

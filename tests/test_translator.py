@@ -643,7 +643,7 @@ def test_without_pytorch_a_sentence_says_how_to_install_it(saved: Path) -> None:
 def test_without_pytorch_what_needs_it_is_named_where_there_is_a_copy(
     saved: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dragoman.engines.ctranslate2.fault_of_copy", lambda directory: None)
+    monkeypatch.setattr("dragoman.engines.selection.fault_of_copy", lambda directory: None)
     monkeypatch.setitem(sys.modules, "torch", None)
     monkeypatch.delitem(sys.modules, "dragoman.engines.pytorch", raising=False)
 

@@ -79,8 +79,8 @@ class Translator:
     Args:
         path: A model directory.
         engine: "pytorch", or "ctranslate2" if `dragoman export` has made a copy for it. "auto"
-            takes the copy if there is one, unless the search samples, a shortlist, a precision or a
-            device other than the CPU is requested, or `device` is "auto" and PyTorch has a GPU.
+            takes the copy if there is one, unless the search samples, a precision or a device other
+            than the CPU is requested, or `device` is "auto" and PyTorch has a GPU.
         device: A name that PyTorch knows, such as cuda:1; "auto" takes a GPU if there is one. On a
             GPU, PyTorch's attention by cuDNN is switched off for the whole process.
         search: How to search, if not as the model's description says.
@@ -90,7 +90,7 @@ class Translator:
             emoji and words in other scripts as they are.
         glossary: A file of terms with prescribed translations, one per line: source TAB target.
         shortlist: Whether to search only the tokens of the model's shortlist, which
-            `dragoman shortlist` learns. Scores are then relative to it. PyTorch is needed.
+            `dragoman shortlist` learns. Scores are then relative to it.
         precision: Of PyTorch's matrix products: "bf16" is faster where the hardware has it, which
             "auto" detects, and "fp32" is exact.
         threads: How many threads compute on a CPU; all if not given. PyTorch has one number for the

@@ -141,7 +141,7 @@ def test_another_text_model_or_option_is_refused_with_its_name(
     with pytest.raises(BulkError, match=r"the option beam_size \(4 before, 3 now\); undo the"):
         run(other)
     with monkeypatch.context() as patched:
-        patched.setattr("dragoman.engines.ctranslate2.fault_of_copy", lambda directory: "damaged")
+        patched.setattr("dragoman.engines.selection.fault_of_copy", lambda directory: "damaged")
         automatic = replace(job, translator=replace(job.translator, engine="auto"))
         assert "pytorch on cpu in float32" in automatic.identity().values()
         patched.setattr("dragoman.device.has_fast_bf16", lambda device: True)

@@ -11,7 +11,8 @@ from tests.untrained import save_transformer, untrained
 
 from dragoman.decoding.config import SearchConfig
 from dragoman.engines import selection
-from dragoman.engines.ctranslate2 import COPY_NAME, CTranslate2Engine
+from dragoman.engines.ctranslate2 import CTranslate2Engine
+from dragoman.engines.ctranslate2_copy import COPY_NAME
 from dragoman.engines.protocol import EngineError
 from dragoman.engines.pytorch import PyTorchEngine
 from dragoman.engines.selection import (
@@ -70,7 +71,7 @@ def settings(**changes: Any) -> EngineSettings:
         ({"engine": "pytorch"}, "pytorch on cpu in float32"),
         ({"precision": "fp32"}, "pytorch on cpu in float32"),
         ({"precision": "bf16"}, "pytorch on cpu in bfloat16"),
-        ({"shortlist": True}, "pytorch on cpu in float32"),
+        ({"shortlist": True}, "ctranslate2"),
     ],
 )
 def test_the_copy_is_taken_unless_something_needs_pytorch(
@@ -110,7 +111,6 @@ def test_a_gpu_that_is_asked_for_is_missed_though_there_is_a_copy(
     ("asked", "refused"),
     [
         ({"precision": "fp32"}, "precision fp32 is for PyTorch"),
-        ({"shortlist": True}, "the other shortlists of its batch"),
         ({"device": "cuda"}, "is used on the CPU here, not on cuda"),
     ],
 )

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 import pytest
 
 from dragoman.cli import main
@@ -28,6 +29,7 @@ from dragoman.interop.proof import Agreement, EngineCopy, LoadedModel, Pair, com
 from dragoman.interop.staging import OutputError
 from dragoman.model.positional_encoding import sinusoids
 from dragoman.model_directory import ModelDirectory, ModelError, update_description
+from dragoman.shortlist.shortlist import Shortlist
 from dragoman.tokenizers.tokenizer import SpecialIds
 from dragoman.translator import Translator
 
@@ -43,12 +45,25 @@ LIST = '{"dragoman_num_positions": 9, "dragoman_sha256": ["model.bin"]}'
 Save = Callable[..., ModelDirectory]
 
 
-def engines(directory: ModelDirectory) -> tuple[CTranslate2Engine, PyTorchEngine]:
+def engines(
+    directory: ModelDirectory, shortlist: Shortlist | None = None
+) -> tuple[CTranslate2Engine, PyTorchEngine]:
     """Load both; the copy is in single precision."""
     export_ctranslate2(directory.path, quantization="float32")
     return (
-        CTranslate2Engine(directory, directory.load_tokenizers()),
-        PyTorchEngine(directory.load_transformer(), SPECIAL),
+        CTranslate2Engine(directory, directory.load_tokenizers(), shortlist=shortlist),
+        PyTorchEngine(directory.load_transformer(), SPECIAL, shortlist=shortlist),
+    )
+
+
+def call_for_few(directory: ModelDirectory) -> Shortlist:
+    """Let each source token call for four tokens, and every sentence for two and its end."""
+    description = directory.description.tokenizer
+    draw = np.random.default_rng(1)
+    called_for = draw.integers(4, description.target_vocab_size, (description.source_vocab_size, 4))
+    return Shortlist(
+        frequent=np.array([SPECIAL.eos, 8, 9], dtype=np.int32),
+        translations=called_for.astype(np.int32),
     )
 
 
@@ -153,6 +168,73 @@ def test_in_single_precision_a_translation_does_not_depend_on_its_company(
     assert search(numbers[::-1]) == together
     assert search(numbers[::3]) == {i: together[i] for i in numbers[::3]}
     assert {i: search([i])[i] for i in numbers} == together
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        SearchConfig(beam_size=1, max_length_extra=10),
+        SearchConfig(beam_size=4, n_best=3, max_length_extra=10),
+        SearchConfig(beam_size=4, n_best=4, patience=1, max_length_extra=10),
+        SearchConfig(beam_size=400, n_best=3, max_length_ratio=0.0, max_length_extra=3),
+    ],
+)
+@pytest.mark.parametrize("tokenizer", ["joint", "separate", "words"])
+def test_both_engines_find_the_same_on_short_lists(
+    save: Save, tokenizer: str, config: SearchConfig
+) -> None:
+    directory = save(tokenizer=tokenizer)
+    few = call_for_few(directory)
+    ct2, pytorch = engines(directory, few)
+    sources = directory.load_tokenizers().source.encode_batch(TEXTS)
+
+    found, expected = ct2.search(sources, config), pytorch.search(sources, config)
+
+    for source, ours, theirs in zip(sources, found, expected, strict=True):
+        assert [h.ids for h in ours] == [h.ids for h in theirs]
+        assert [h.score for h in ours] == pytest.approx([h.score for h in theirs], abs=1e-3)
+        assert all(set(h.ids) <= {SPECIAL.unk, *few.tokens(source)} for h in ours)
+    everything = CTranslate2Engine(directory, directory.load_tokenizers()).search(sources, config)
+    assert [[h.ids for h in of] for of in everything] != [[h.ids for h in of] for of in found]
+
+
+def test_on_its_short_list_a_sentence_is_translated_the_same_to_the_bit_in_any_company(
+    save: Save,
+) -> None:
+    """Others have other lists, which CTranslate2 would merge."""
+    directory = save(end=1.2)
+    ct2, _ = engines(directory, call_for_few(directory))
+    sources = directory.load_tokenizers().source.encode_batch(TEXTS)
+    config = SearchConfig(beam_size=3, n_best=2, max_length_extra=10)
+
+    together = ct2.search(sources, config)
+
+    assert ct2.search(sources[::-1], config) == together[::-1]
+    assert [ct2.search([source], config)[0] for source in sources] == together
+
+
+def test_short_lists_do_not_forbid_what_is_asked_for(save: Save) -> None:
+    """A translation begins as it must; the ways to go on are those of the whole vocabulary."""
+    directory = save(end=1.2)
+    few = call_for_few(directory)
+    ct2, pytorch = engines(directory, few)
+    whole = CTranslate2Engine(directory, directory.load_tokenizers())
+    (source,) = directory.load_tokenizers().source.encode_batch(["Where is a table?"])
+    listed = set(few.tokens(source))
+    prefix = [i for i in range(4, 200) if i not in listed][:3]
+    config = SearchConfig(beam_size=3, n_best=3, max_length_extra=10)
+
+    (found,), (expected,) = (
+        engine.search([source], config, prefixes=[prefix]) for engine in (ct2, pytorch)
+    )
+
+    assert {h.ids for h in found} == {h.ids for h in expected}
+    assert all(h.ids[:3] == tuple(prefix) and set(h.ids[3:]) <= listed for h in found)
+    assert any(len(h.ids) > 3 for h in found)
+    ways = ct2.continue_in_ways(source, prefix, config, count=5)
+    assert ways == whole.continue_in_ways(source, prefix, config, count=5)
+    assert not {h.ids[3] for h in ways} <= listed
+    assert ct2.log_probabilities([source], [prefix]) == whole.log_probabilities([source], [prefix])
 
 
 @pytest.mark.parametrize("beam_size", [1, 3])

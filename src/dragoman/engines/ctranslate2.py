@@ -1,12 +1,9 @@
 """Running a model with CTranslate2, on a CPU, without PyTorch."""
 
-import json
-import re
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from shlex import quote
 from typing import Any, NamedTuple
 
 import ctranslate2
@@ -15,18 +12,14 @@ from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.hypothesis import EMPTY, Hypothesis, build_hypothesis
 from dragoman.decoding.phrase import Phrase
 from dragoman.device import num_cpus
-from dragoman.durable import checksum, open_file
+from dragoman.engines.ctranslate2_copy import COPY_NAME, NUM_POSITIONS, read_config, verify
 from dragoman.engines.grouping import group_by_length
 from dragoman.engines.protocol import TEXTS_AT_ONCE, EngineError
+from dragoman.engines.vocabulary_map import VOCABULARY_MAP_NAME, write_vocabulary_map
 from dragoman.errors import UsageError
-from dragoman.model_directory import CHECKSUMS, WEIGHTS_OF_ORIGIN, ModelDirectory
+from dragoman.model_directory import CHECKSUMS, ModelDirectory
+from dragoman.shortlist.shortlist import Shortlist
 from dragoman.tokenizers.pair import TokenizerPair
-
-COPY_NAME = "ctranslate2"
-"""The folder of a model directory that holds the copy that CTranslate2 reads."""
-
-NUM_POSITIONS = "dragoman_num_positions"
-"""The key in the copy's `config.json` that says for how many positions it has encodings."""
 
 TOKENS_PER_BATCH = 1024
 """Source tokens translated together, or tokens of the longer side judged together, padding
@@ -43,6 +36,10 @@ class CTranslate2Engine:
     before probabilities are normalised, so scores are better by the little that these had. Where
     more than `patience * beam` translations end, or reach the length limit, it chooses among the
     most probable ones. There is no sampling, because a batch would share its random numbers.
+
+    With a shortlist sentences are translated one by one: CTranslate2 merges the lists of a batch.
+    So it pays where lists are much shorter than the vocabulary. A translation that begins with a
+    given prefix is scored with the whole vocabulary.
     """
 
     knows_phrases = False
@@ -56,6 +53,7 @@ class CTranslate2Engine:
         *,
         copy: Path | None = None,
         threads: int | None = None,
+        shortlist: Shortlist | None = None,
     ) -> None:
         """Load the copy.
 
@@ -64,13 +62,15 @@ class CTranslate2Engine:
             tokenizers: The model's own; a copy knows tokens by their spelling.
             copy: Where the copy is, if not in the model's directory.
             threads: How many compute, each on batches of its own; if not given, all processors.
+            shortlist: To which tokens each translation is limited; if not given, to none.
 
         Raises:
-            EngineError: there is no copy, or it is damaged, or it was made from other weights.
+            EngineError: there is no copy, or it is damaged, or it was made from other weights; or
+                CTranslate2 cannot read such a shortlist.
         """
         path, description = copy or directory.path / COPY_NAME, directory.description
-        config = _read_config(directory, path)
-        _verify(path, config.get(CHECKSUMS, {}))
+        config = read_config(directory, path)
+        verify(path, config.get(CHECKSUMS, {}))
         target = tokenizers.target
         self._source_pieces = tokenizers.source.pieces(range(tokenizers.source.vocab_size))
         self._target_pieces = target.pieces(range(target.vocab_size))
@@ -78,8 +78,14 @@ class CTranslate2Engine:
         self._eos = description.special_ids.eos
         self._forbidden = [[piece] for piece in target.pieces(description.forbidden_ids)]
         self._num_positions: int = config[NUM_POSITIONS]
+        self._has_lists = shortlist is not None
         self.searches_at_once = threads or num_cpus()
         """Each batch is computed by one thread."""
+        files = None
+        if shortlist is not None:
+            listed = write_vocabulary_map(shortlist, self._source_pieces, self._target_pieces)
+            files = {file.name: file.read_bytes() for file in path.iterdir() if file.is_file()}
+            files[VOCABULARY_MAP_NAME] = listed
         try:
             # In a thread of its own: the library tells OpenMP to give one processor to whatever
             # this thread computes from then on, with PyTorch, too.
@@ -89,6 +95,7 @@ class CTranslate2Engine:
                     str(path),
                     inter_threads=self.searches_at_once,
                     intra_threads=1,
+                    files=files,
                 ).result()
         except (RuntimeError, ValueError) as error:
             raise EngineError(f"{path}: cannot be read by CTranslate2: {error}") from error
@@ -117,7 +124,8 @@ class CTranslate2Engine:
             raise UsageError("CTranslate2 does not sample as Dragoman does; take engine pytorch")
         results: list[list[Hypothesis]] = [[EMPTY] for _ in sources]
         of_all = list(map(_Task, sources, prefixes or [()] * len(sources)))
-        batches = list(group_by_length([len(source) for source in sources], TOKENS_PER_BATCH))
+        budget = 1 if self._has_lists else TOKENS_PER_BATCH
+        batches = list(group_by_length([len(source) for source in sources], budget))
         running = [self._start([of_all[i] for i in batch], config) for batch in batches]
         for batch, translations in zip(batches, running, strict=True):
             for i, translation in zip(batch, translations, strict=True):
@@ -137,6 +145,7 @@ class CTranslate2Engine:
             patience=1,
             num_hypotheses=count,
             return_alternatives=True,
+            use_vmap=False,
             # As in our search, to which the first token of each way belongs to its prefix.
             max_decoding_length=config.max_length(len(source), len(prefix) + 1),
         )
@@ -179,6 +188,7 @@ class CTranslate2Engine:
             "max_decoding_length": max(_limit(task, config) for task in tasks),
             "min_decoding_length": 0,
             "suppress_sequences": self._forbidden,
+            "use_vmap": self._has_lists,
             "return_scores": True,
             "return_end_token": True,
             **changed,
@@ -280,73 +290,3 @@ class _Task(NamedTuple):
 def _limit(task: _Task, config: SearchConfig) -> int:
     """Compute how many tokens a translation may have, its end included."""
     return config.max_length(len(task.source), len(task.prefix))
-
-
-def fault_of_copy(directory: ModelDirectory) -> str | None:
-    """Say why a model has no copy that was made from its current weights, and the mend."""
-    try:
-        _read_config(directory, directory.path / COPY_NAME)
-    except EngineError as error:
-        return str(error)
-    return None
-
-
-def _read_config(directory: ModelDirectory, copy: Path) -> dict[str, Any]:
-    """Read the settings of a copy of a model.
-
-    Raises:
-        EngineError: there is no copy, or it was not made by `dragoman export`, or from other
-            weights.
-    """
-    path = copy / "config.json"
-    try:
-        with open_file(path) as file:
-            config = json.load(file)
-    except FileNotFoundError:
-        if copy.is_dir():
-            raise EngineError(f"{path}: it is missing; {_how_to_replace(copy)}") from None
-        raise EngineError(
-            f"{copy.parent}: it has no copy for CTranslate2; {_how_to_export(copy.parent)}"
-        ) from None
-    except OSError as error:
-        raise EngineError(f"{path}: cannot be read: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
-        raise EngineError(f"{path}: not JSON: {error}; {_how_to_replace(copy)}") from error
-    if not (
-        isinstance(config, dict)
-        and isinstance(config.get(NUM_POSITIONS), int)
-        and _name_files_of_its_own(config.get(CHECKSUMS, {}))
-    ):
-        raise EngineError(f"{path}: not a copy made by dragoman; {_how_to_replace(copy)}")
-    if config.get(WEIGHTS_OF_ORIGIN) != directory.description.weights_sha256:
-        raise EngineError(f"{copy}: made from other weights; {_how_to_export(directory.path)}")
-    return config
-
-
-def _name_files_of_its_own(checksums: object) -> bool:
-    """Tell whether all the names are of files in the copy; a made-up name may lead anywhere."""
-    return isinstance(checksums, dict) and all(
-        re.fullmatch(r"\w[\w.]*", name) for name in checksums
-    )
-
-
-def _verify(copy: Path, checksums: dict[str, str]) -> None:
-    """Compare the files of a copy with what was written; CTranslate2 notices little damage."""
-    how = _how_to_export(copy.parent)
-    for name, written in checksums.items():
-        path = copy / name
-        try:
-            intact = checksum(path) == written
-        except OSError as error:
-            raise EngineError(f"{path}: cannot be read: {error.strerror}; {how}") from error
-        if not intact:
-            raise EngineError(f"{path}: not what was written there, so it is damaged; {how}")
-
-
-def _how_to_replace(copy: Path) -> str:
-    """Say what to do with a folder that an export would not take for an earlier one."""
-    return f"move {copy} away, and {_how_to_export(copy.parent)}"
-
-
-def _how_to_export(model: Path) -> str:
-    return f'"dragoman export {quote(str(model))} --to ctranslate2" makes one'

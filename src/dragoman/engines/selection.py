@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, get_args
 
 from dragoman.decoding.config import SearchConfig
 from dragoman.device import Precision
+from dragoman.engines.ctranslate2_copy import COPY_NAME, fault_of_copy
 from dragoman.engines.protocol import Engine, EngineError, EngineKind
 from dragoman.errors import UsageError
 from dragoman.model_directory import ModelDirectory
 from dragoman.model_directory.weights import WEIGHTS_NAME
 from dragoman.shortlist.file import load_shortlist
+from dragoman.shortlist.shortlist import Shortlist
 from dragoman.tokenizers.pair import TokenizerPair
 
 if TYPE_CHECKING:
@@ -58,16 +60,16 @@ def build_engine(
             f"precision {settings.precision} is for PyTorch; a copy for CTranslate2 has the one "
             "that it was exported with"
         )
-    if settings.shortlist:
-        raise UsageError(
-            "CTranslate2 would let a sentence's translation depend on the other shortlists of its "
-            "batch; take engine pytorch, or no shortlist"
-        )
     if settings.device not in ("auto", "cpu"):
         raise UsageError(f"CTranslate2 is used on the CPU here, not on {settings.device}")
     from dragoman.engines.ctranslate2 import CTranslate2Engine
 
-    return CTranslate2Engine(directory, tokenizers, threads=settings.threads)
+    return CTranslate2Engine(
+        directory,
+        tokenizers,
+        threads=settings.threads,
+        shortlist=_load_shortlist(directory, settings),
+    )
 
 
 def describe_choice(
@@ -160,10 +162,8 @@ def _choose_kind(
         return settings.engine
     if search.samples or settings.device not in ("auto", "cpu"):
         return "pytorch"
-    if settings.shortlist or settings.precision != "auto":
+    if settings.precision != "auto":
         return "pytorch"
-    from dragoman.engines.ctranslate2 import fault_of_copy
-
     if fault_of_copy(directory) or (settings.device == "auto" and _pytorch_has_gpu()):
         return "pytorch"
     return "ctranslate2"
@@ -171,9 +171,12 @@ def _choose_kind(
 
 def fault_of_unused_copy(directory: ModelDirectory) -> str | None:
     """Say what is wrong with the copy for CTranslate2, if there is one that cannot be used."""
-    from dragoman.engines.ctranslate2 import COPY_NAME, fault_of_copy
-
     return fault_of_copy(directory) if (directory.path / COPY_NAME).exists() else None
+
+
+def _load_shortlist(directory: ModelDirectory, settings: EngineSettings) -> Shortlist | None:
+    """Read the model's shortlist, if it is to be used."""
+    return load_shortlist(directory) if settings.shortlist else None
 
 
 def _pytorch_has_gpu() -> bool:
@@ -197,12 +200,10 @@ def _pytorch_has_gpu() -> bool:
 
 def _what_to_do_without_pytorch(directory: ModelDirectory) -> str:
     """Say how to translate all the same."""
-    from dragoman.engines.ctranslate2 import fault_of_copy
-
     install = 'which pip install "dragoman[train]" installs'
     if fault_of_copy(directory) is None:
         return (
-            f"to sample, a shortlist, a precision or engine pytorch needs PyTorch, {install}; the "
+            f"to sample, a precision or engine pytorch needs PyTorch, {install}; the "
             "model's copy for CTranslate2 translates without these options"
         )
     return (
@@ -240,5 +241,5 @@ def build_pytorch_engine(directory: ModelDirectory, settings: EngineSettings) ->
         transformer.to(choose_precision(settings.precision, device)),
         special,
         forbidden_ids=directory.description.forbidden_ids,
-        shortlist=load_shortlist(directory) if settings.shortlist else None,
+        shortlist=_load_shortlist(directory, settings),
     )

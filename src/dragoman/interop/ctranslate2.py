@@ -8,7 +8,8 @@ from ctranslate2.specs import Activation, TransformerSpec
 from ctranslate2.specs.transformer_spec import TransformerDecoderSpec, TransformerEncoderSpec
 from torch import Tensor, nn
 
-from dragoman.engines.ctranslate2 import COPY_NAME, NUM_POSITIONS, CTranslate2Engine
+from dragoman.engines.ctranslate2 import CTranslate2Engine
+from dragoman.engines.ctranslate2_copy import COPY_NAME, NUM_POSITIONS
 from dragoman.interop.export import (
     ExportError,
     Proof,
