@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 LANGUAGE = "[A-Za-z]{2,8}"
 """What a code begins with, as a regular expression."""
@@ -185,6 +186,7 @@ def _name_one_script(one: str, other: str) -> bool:
     return same and script is not None and script == _named_script(other)
 
 
+@lru_cache
 def base_language(code: str) -> str:
     """Return the language of a code, without its region, and with two letters if it has two.
 

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 
 from dragoman.languages.codes import base_language
 
@@ -127,6 +127,7 @@ def word_pattern() -> str:
     return rf"\w+(?:(?![\x00-\x7f])[{marks}]+\w*)*"
 
 
+@lru_cache
 def scripts_of(language: str) -> frozenset[str]:
     """Name the scripts in which a language is written; none if they are not known.
 
