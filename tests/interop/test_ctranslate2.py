@@ -19,8 +19,11 @@ from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.hypothesis import EMPTY
 from dragoman.engines import ctranslate2 as engine_module
 from dragoman.engines.ctranslate2 import CTranslate2Engine
+from dragoman.engines.ctranslate2_copy import COPY_NAME
 from dragoman.engines.protocol import EngineError
 from dragoman.engines.pytorch import PyTorchEngine
+from dragoman.engines.selection import EngineSettings, describe_choice
+from dragoman.engines.vocabulary_map import VOCABULARY_MAP_NAME, mixes_up
 from dragoman.errors import UsageError
 from dragoman.interop import ctranslate2 as exporting
 from dragoman.interop.ctranslate2 import FEWEST_POSITIONS, export_ctranslate2
@@ -213,24 +216,72 @@ def test_on_its_short_list_a_sentence_is_translated_the_same_to_the_bit_in_any_c
     assert [ct2.search([source], config)[0] for source in sources] == together
 
 
+def test_earlier_short_lists_do_not_matter_to_what_begins_with_a_prefix(save: Save) -> None:
+    """CTranslate2 remembers where tokens stood on the lists of other sentences."""
+    directory = save(end=1.2)
+    tokenizers, few = directory.load_tokenizers(), call_for_few(directory)
+    export_ctranslate2(directory.path, quantization="float32")
+    ct2 = CTranslate2Engine(directory, tokenizers, threads=1, shortlist=few)
+    whole = CTranslate2Engine(directory, tokenizers, threads=1)
+    draw = random.Random(2)
+    config = SearchConfig(beam_size=2, max_length_extra=10)
+
+    for _ in range(50):
+        source, *others = ([draw.randrange(4, 200) for _ in range(5)] for _ in range(6))
+        prefix = [draw.randrange(4, 200) for _ in range(3)]
+        ct2.search(others, config)
+        found = ct2.search([source], config, prefixes=[prefix])
+        assert found == whole.search([source], config, prefixes=[prefix])
+
+
+def test_short_lists_are_refused_where_they_would_be_mixed_up(save: Save) -> None:
+    """In many imported vocabularies padding comes last, and begins translations."""
+    directory = save()
+    tokenizers, few = directory.load_tokenizers(), call_for_few(directory)
+    export_ctranslate2(directory.path)
+    marian = SpecialIds(eos=0, unk=1, pad=299, bos=299)
+    vars(directory.description)["special_ids"] = marian
+    settings = EngineSettings(shortlist=True, device="cpu")
+
+    assert mixes_up(marian)
+    assert not mixes_up(SPECIAL)
+    assert not mixes_up(SpecialIds(eos=0, unk=1, pad=299, bos=0))
+    assert mixes_up(SpecialIds(eos=0, unk=2, pad=299, bos=0))
+    with pytest.raises(EngineError, match="does not begin with its special tokens; take engine"):
+        CTranslate2Engine(directory, tokenizers, shortlist=few)
+    assert describe_choice(directory, SearchConfig(), settings).startswith("pytorch")
+    CTranslate2Engine(directory, tokenizers)
+
+
+def test_a_copy_is_left_as_it_is_where_short_lists_are_used(save: Save) -> None:
+    directory = save()
+    export_ctranslate2(directory.path)
+    copy = directory.path / COPY_NAME
+    (copy / VOCABULARY_MAP_NAME).write_text("somebody's own")
+    before = {file.name: file.read_bytes() for file in copy.iterdir()}
+
+    CTranslate2Engine(directory, directory.load_tokenizers(), shortlist=call_for_few(directory))
+
+    assert {file.name: file.read_bytes() for file in copy.iterdir()} == before
+
+
 def test_short_lists_do_not_forbid_what_is_asked_for(save: Save) -> None:
-    """A translation begins as it must; the ways to go on are those of the whole vocabulary."""
+    """What begins with a prefix, and ways to go on, are looked for in the whole vocabulary."""
     directory = save(end=1.2)
     few = call_for_few(directory)
-    ct2, pytorch = engines(directory, few)
+    ct2, _ = engines(directory, few)
     whole = CTranslate2Engine(directory, directory.load_tokenizers())
     (source,) = directory.load_tokenizers().source.encode_batch(["Where is a table?"])
     listed = set(few.tokens(source))
     prefix = [i for i in range(4, 200) if i not in listed][:3]
     config = SearchConfig(beam_size=3, n_best=3, max_length_extra=10)
 
-    (found,), (expected,) = (
-        engine.search([source], config, prefixes=[prefix]) for engine in (ct2, pytorch)
+    found, expected = (
+        engine.search([source], config, prefixes=[prefix]) for engine in (ct2, whole)
     )
 
-    assert {h.ids for h in found} == {h.ids for h in expected}
-    assert all(h.ids[:3] == tuple(prefix) and set(h.ids[3:]) <= listed for h in found)
-    assert any(len(h.ids) > 3 for h in found)
+    assert found == expected
+    assert not {i for h in found[0] for i in h.ids[3:]} <= listed
     ways = ct2.continue_in_ways(source, prefix, config, count=5)
     assert ways == whole.continue_in_ways(source, prefix, config, count=5)
     assert not {h.ids[3] for h in ways} <= listed

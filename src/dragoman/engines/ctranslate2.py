@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,7 +16,7 @@ from dragoman.device import num_cpus
 from dragoman.engines.ctranslate2_copy import COPY_NAME, NUM_POSITIONS, read_config, verify
 from dragoman.engines.grouping import group_by_length
 from dragoman.engines.protocol import TEXTS_AT_ONCE, EngineError
-from dragoman.engines.vocabulary_map import VOCABULARY_MAP_NAME, write_vocabulary_map
+from dragoman.engines.vocabulary_map import beside, mixes_up, write_vocabulary_map
 from dragoman.errors import UsageError
 from dragoman.model_directory import CHECKSUMS, ModelDirectory
 from dragoman.shortlist.shortlist import Shortlist
@@ -38,8 +39,8 @@ class CTranslate2Engine:
     most probable ones. There is no sampling, because a batch would share its random numbers.
 
     With a shortlist sentences are translated one by one: CTranslate2 merges the lists of a batch.
-    So it pays where lists are much shorter than the vocabulary. A translation that begins with a
-    given prefix is scored with the whole vocabulary.
+    So it pays where lists are much shorter than the vocabulary. What begins with a given prefix is
+    looked for in the whole vocabulary: the library confuses a prefix with tokens of other lists.
     """
 
     knows_phrases = False
@@ -70,6 +71,11 @@ class CTranslate2Engine:
         """
         path, description = copy or directory.path / COPY_NAME, directory.description
         config = read_config(directory, path)
+        if shortlist is not None and mixes_up(description.special_ids):
+            raise EngineError(
+                "CTranslate2 would mix up tokens on the shortlists of a vocabulary that does not "
+                "begin with its special tokens; take engine pytorch"
+            )
         verify(path, config.get(CHECKSUMS, {}))
         target = tokenizers.target
         self._source_pieces = tokenizers.source.pieces(range(tokenizers.source.vocab_size))
@@ -81,24 +87,24 @@ class CTranslate2Engine:
         self._has_lists = shortlist is not None
         self.searches_at_once = threads or num_cpus()
         """Each batch is computed by one thread."""
-        files = None
-        if shortlist is not None:
-            listed = write_vocabulary_map(shortlist, self._source_pieces, self._target_pieces)
-            files = {file.name: file.read_bytes() for file in path.iterdir() if file.is_file()}
-            files[VOCABULARY_MAP_NAME] = listed
         try:
-            # In a thread of its own: the library tells OpenMP to give one processor to whatever
-            # this thread computes from then on, with PyTorch, too.
-            with ThreadPoolExecutor(1) as thread:
-                self._translator = thread.submit(
-                    ctranslate2.Translator,
-                    str(path),
-                    inter_threads=self.searches_at_once,
-                    intra_threads=1,
-                    files=files,
-                ).result()
-        except (RuntimeError, ValueError) as error:
+            self._translator = self._load(path, shortlist)
+        except (OSError, RuntimeError, ValueError) as error:
             raise EngineError(f"{path}: cannot be read by CTranslate2: {error}") from error
+
+    def _load(self, copy: Path, shortlist: Shortlist | None) -> ctranslate2.Translator:
+        """Load the copy, with a shortlist if there is one.
+
+        It is done in a thread of its own: the library tells OpenMP to give one processor to
+        whatever this thread computes from then on, with PyTorch, too.
+        """
+        load = partial(ctranslate2.Translator, inter_threads=self.searches_at_once, intra_threads=1)
+        with ThreadPoolExecutor(1) as thread:
+            if shortlist is None:
+                return thread.submit(load, str(copy)).result()
+            listed = write_vocabulary_map(shortlist, self._source_pieces, self._target_pieces)
+            with beside(copy, listed) as folder:
+                return thread.submit(load, str(folder)).result()
 
     @property
     def name(self) -> str:
@@ -188,7 +194,7 @@ class CTranslate2Engine:
             "max_decoding_length": max(_limit(task, config) for task in tasks),
             "min_decoding_length": 0,
             "suppress_sequences": self._forbidden,
-            "use_vmap": self._has_lists,
+            "use_vmap": self._has_lists and not any(task.prefix for task in tasks),
             "return_scores": True,
             "return_end_token": True,
             **changed,

@@ -245,7 +245,7 @@ class PyTorchEngine:
         problem = self._pose(sources, prefixes, step)
         if self._shortlist is None:
             return search(problem, config, required)
-        # Where words may be unknown, they may be so whatever is listed; CTranslate2 cannot be told.
+        # A model of whole words may write the unknown one, which CTranslate2 puts on every list.
         listed = [[self._special_ids.unk, *self._shortlist.tokens(source)] for source in sources]
         narrow = self._transformer.projection.narrow
         return search_listed(problem, listed, step, narrow, config, required)

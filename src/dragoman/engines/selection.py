@@ -9,6 +9,7 @@ from dragoman.decoding.config import SearchConfig
 from dragoman.device import Precision
 from dragoman.engines.ctranslate2_copy import COPY_NAME, fault_of_copy
 from dragoman.engines.protocol import Engine, EngineError, EngineKind
+from dragoman.engines.vocabulary_map import mixes_up
 from dragoman.errors import UsageError
 from dragoman.model_directory import ModelDirectory
 from dragoman.model_directory.weights import WEIGHTS_NAME
@@ -163,6 +164,8 @@ def _choose_kind(
     if search.samples or settings.device not in ("auto", "cpu"):
         return "pytorch"
     if settings.precision != "auto":
+        return "pytorch"
+    if settings.shortlist and mixes_up(directory.description.special_ids):
         return "pytorch"
     if fault_of_copy(directory) or (settings.device == "auto" and _pytorch_has_gpu()):
         return "pytorch"
