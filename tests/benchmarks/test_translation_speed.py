@@ -147,8 +147,11 @@ def test_ctranslate2_gets_large_batches_and_its_own_numbers_on_a_gpu(
     assert max(sizes) == 65_536
 
 
+@pytest.mark.parametrize(
+    "subject", ["ctranslate2 alone int8 shortlist", "ctranslate2 int8 shortlist"]
+)
 def test_ctranslate2_gets_the_shortlist_as_its_vocabulary_map(
-    benchmark: Any, tmp_path: Path
+    subject: str, benchmark: Any, tmp_path: Path
 ) -> None:
     """One of two sentences has the tokens of its translation on its list."""
     model = ModelDirectory(Path(shutil.copytree(MODEL, tmp_path / "model")))
@@ -166,9 +169,8 @@ def test_ctranslate2_gets_the_shortlist_as_its_vocabulary_map(
     shortlist = Shortlist(frequent=np.array([3], np.int32), translations=rows.astype(np.int32))
     coverage = Coverage(pairs=1, tokens=1, sentences=1, mean_length=1)
     save_shortlist(model, shortlist, text="made up", pairs=1, coverage=coverage)
-    subject = benchmark.SUBJECTS["ctranslate2 alone int8 shortlist"]
 
-    mapped = subject.prepare(model.path, copy, tokenizers, "cpu")
+    mapped = benchmark.SUBJECTS[subject].prepare(model.path, copy, tokenizers, "cpu")
 
     assert mapped(sources[:1], greedy) == [dog]
     assert mapped(sources[1:], greedy) != [cat]
