@@ -52,7 +52,7 @@ MOST_BROKEN_OFF = 0.5
 _ENDED = re.compile(rf"[{SENTENCE_ENDS}][{re.escape(CLOSING)}]*$")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _STANDING_ALONE = re.compile(r"(?<!\S)[^\W\d_]{2,}(?=[.,;:!?\u2026]?(?!\S))")
-_ADDRESS = re.compile(r"\S*(?:://|@|www\.)\S*")
+_ADDRESS = re.compile(r"(?<!\S)\S*(?:://|@|www\.)\S*")
 
 
 def find_faults(
@@ -84,8 +84,7 @@ def find_faults(
         found.append("repeats itself")
     may_stay = languages is not None and are_varieties(*languages)
     if not may_stay and (
-        _copies(source, translation)
-        or _copies_in_part(source, translation, languages)
+        _copies_words(source, translation, languages)
         or _copies_script(source, translation, languages)
     ):
         found.append("copies the source")
@@ -134,34 +133,43 @@ def _breaks_off(source: str, translation: str) -> bool:
     )
 
 
-def _copies(source: str, translation: str) -> bool:
-    """Tell whether almost all words of a translation are in the source.
-
-    In a short translation all must be, in the same order, and a few of them must stand alone,
-    unlike those of code and paths. Names and titles are not translated, so a short copy counts only
-    if all its words but the first are in small letters; letters without case do not tell.
-    """
+def _copies_words(source: str, translation: str, languages: tuple[str, str] | None) -> bool:
+    """Tell whether at least half of the words of a translation are in the source, and too many."""
     words, of_source = _words(translation), _words(source)
+    copied = (Counter(words) & Counter(of_source)).total()
+    if copied < LEAST_COPIED * len(words):
+        return False
+    if words == of_source and _is_short_copy(translation, len(words)):
+        return True
+    if len(words) >= FEWEST_WORDS and copied > MOST_COPIED * len(words):
+        return True
+    return _stays_in_language(source, translation, languages)
+
+
+def _is_short_copy(translation: str, num_words: int) -> bool:
+    """Tell whether a translation with the words of its source, in the same order, is a copy.
+
+    A few of them must stand alone, unlike those of code and paths. Names and titles are not
+    translated, so a short copy counts only if all its words but the first are in small letters;
+    letters without case do not tell.
+    """
     alone = _STANDING_ALONE.findall(translation)
-    if words == of_source and len(alone) >= FEWEST_WORDS_ALONE:
-        return all(word[0].islower() for word in alone[1:]) or len(words) >= FEWEST_WORDS
-    copied = sum((Counter(words) & Counter(of_source)).values())
-    return len(words) >= FEWEST_WORDS and copied > MOST_COPIED * len(words)
+    return len(alone) >= FEWEST_WORDS_ALONE and (
+        num_words >= FEWEST_WORDS or all(word[0].islower() for word in alone[1:])
+    )
 
 
-def _copies_in_part(source: str, translation: str, languages: tuple[str, str] | None) -> bool:
+def _stays_in_language(source: str, translation: str, languages: tuple[str, str] | None) -> bool:
     """Tell whether a translation stays in the language of the source, with some words changed.
 
-    At least half of its words are in the source, some of them plain ones, unlike those of code and
-    names; and as a whole it reads more like the source language than like its own. The frequent
-    words of both languages must be known.
+    Some of those that are in the source are plain ones, unlike those of code and names; and as a
+    whole it reads more like the source language than like its own. The frequent words of both
+    languages must be known.
     """
     if languages is None or any(base_language(one) not in LISTED_LANGUAGES for one in languages):
         return False
-    words = _words(translation)
-    copied = Counter(words) & Counter(_words(source))
     plain = Counter(filter(str.islower, _alone(translation))) & Counter(_alone(source.casefold()))
-    if copied.total() < LEAST_COPIED * len(words) or plain.total() < FEWEST_PLAIN:
+    if plain.total() < FEWEST_PLAIN:
         return False
     of_source, own = languages
     return _detector(languages).detect(translation, among=(own, of_source)).language == of_source

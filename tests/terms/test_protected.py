@@ -3,6 +3,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dragoman.languages.scripts import letters_outside
+from dragoman.terms import protected
 from dragoman.terms.finder import TermFinder
 from dragoman.terms.protected import cut_around, find_protected
 from dragoman.terms.term import FAULT_OF_PROTECTED, Term, find_term_faults
@@ -387,3 +388,20 @@ def test_addresses_in_capitals_are_found() -> None:
 def test_digits_of_another_script_may_become_those_of_ascii() -> None:
     (number,) = find_protected("\u0661\u0662\u066b\u0665")
     assert number.writings == ("\u0661\u0662\u066b\u0665", "\u0661\u0662,\u0665", "12.5", "12,5")
+
+
+_PIECES = st.text(
+    "aAbR\u00e8\u00b2\u2460\u00bd\u0645\u732b019%s{}$@_/\\-.,:;)! \n\u00a0", max_size=4
+)
+_PARTS = st.sampled_from(
+    ["word ", "1 ", "\u00b2 ", "www.", "http://a", "a@b.it ", "AB-09", "{% a %}"]
+)
+
+
+@given(st.lists(_PIECES | _PARTS, max_size=12).map("".join))
+def test_nothing_is_missed_in_words_that_are_read_in_one_go(text: str) -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(protected, "_PLAIN", "(?!)")
+        slowly = protected._pattern.__wrapped__(percent_first=False, other_millions=False)
+    expected = [found.span() for found in slowly.finditer(text) if found.lastgroup]
+    assert [(term.start, term.end) for term in find_protected(text)] == expected

@@ -7,7 +7,7 @@ from functools import cache
 from typing import cast
 
 from dragoman.languages.codes import base_language
-from dragoman.languages.scripts import UNSPACED
+from dragoman.languages.scripts import RANGES, UNSPACED
 from dragoman.terms.term import WORD_CHARACTER, Kind, Term, in_ascii, is_of_word
 from dragoman.tokenizers.sentences import PICTURE
 
@@ -23,6 +23,11 @@ _ADDRESS = r"""
   | {PATH}
   | (?<!{WORD})(?<![.+-])(?:{WORD}|[.+-])++@{WORD}(?:{WORD}|-)*+(?:\.{WORD}(?:{WORD}|-)*+)+
 """
+
+_LETTERS = RANGES["Latin"] + RANGES["Greek"] + RANGES["Cyrillic"]
+_PLAIN = rf"(?<!{{WORD}})(?:[{_LETTERS}]++[.,:;!?)]?(?:\s++|\Z))++"
+"""Words before white space, in which nothing that stays can begin. Most text consists of them; read
+in one go, it takes an eighth of the time that all the other patterns take at each letter."""
 
 _CONVERSION = r"\d{0,9}(?:\.\d{1,9})?(?:hh?|ll?|z)?[diouxXeEfFgGcrsan@]"
 """The end of a printf placeholder."""
@@ -120,7 +125,7 @@ def _pattern(*, percent_first: bool, other_millions: bool) -> re.Pattern[str]:
     numbered = r"\d" if percent_first else r"\d+"
     counted = f"{_COUNTED_OTHERWISE}|{_MILLIONS}" if other_millions else _COUNTED_OTHERWISE
     pattern = (
-        f"(?P<address>{_ADDRESS})|(?P<placeholder>{_PLACEHOLDER})|(?P<picture>{PICTURE})"
+        f"{_PLAIN}|(?P<address>{_ADDRESS})|(?P<placeholder>{_PLACEHOLDER})|(?P<picture>{PICTURE})"
         f"|(?P<code>{_CODE})|(?P<number>{_NUMBER})|{_NO_NUMBER}|(?P<sign>{_SIGN})"
     )
     for name, value in {
