@@ -74,6 +74,7 @@ def build_app() -> App:
     """Put the commands together; their heavy imports happen when they run."""
     from dragoman.cli import (
         align,
+        average,
         check,
         corpus,
         demo,
@@ -105,6 +106,7 @@ def build_app() -> App:
     app.command(train.train)
     app.command(finetune.finetune)
     app.command(distill.distill)
+    app.command(average.average)
     app.command(translate.translate)
     app.command(evaluate.evaluate)
     app.command(judge.judge)

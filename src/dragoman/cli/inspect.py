@@ -58,6 +58,10 @@ def _print_training(training: dict[str, Any]) -> None:
             f"\ntraining  {training['updates']:,} updates, {training['target_tokens']:,} target "
             f"tokens, {training['minutes']} minutes"
         )
+    if averaged := training.get("averaged"):
+        print("\ntraining  the mean of several models")
+        for part in averaged:
+            print(_plain(f"  {part['share']:4.0%}  {part['weights_sha256']}  {part['model']}"))
     for corpus in training.get("corpora", []):
         kept = f"{corpus['kept']:,} of {counted(corpus['read'], 'pair')}"
         print(_plain(f"  {corpus['name']}:"), kept)

@@ -223,6 +223,9 @@ def _is_record(training: dict[str, Any]) -> bool:
             numbers += [corpus["read"], corpus["kept"]]
             texts.append(corpus["name"])
         texts += training.get("sha256", {}).values()
+        for part in training.get("averaged", []):
+            numbers.append(part["share"])
+            texts += [part["model"], part["weights_sha256"]]
         for scores in training.get("scores", {}).values():
             for result in scores.values():
                 numbers.append(result["score"])

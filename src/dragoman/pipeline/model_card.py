@@ -8,6 +8,8 @@ from typing import Any
 from dragoman.corpora.prepared_text import CorpusSummary
 from dragoman.model_directory import ModelDescription
 
+CARD = "README.md"
+
 CORPUS_HEAD = ("corpus", "weight", "pairs read", "pairs kept", "notes")
 SCORE_HEAD = ("test set", "metric", "score", "95 % interval", "signature")
 
@@ -34,7 +36,7 @@ def model_card(description: ModelDescription, licence: str) -> str:
         _data(training, licence),
         _scores(training),
         _model(description),
-        PRIVATE,
+        "" if "averaged" in training else PRIVATE,
     ]
     return "\n\n".join(section for section in sections if section) + "\n"
 
@@ -60,15 +62,20 @@ def _data(training: dict[str, Any], licence: str) -> str:
     """Say what the model was trained on."""
     table = _table(CORPUS_HEAD, corpus_rows(training))
     return (
-        f"## Training text\n\n{table}\n\n{_origin(training['recipe'])}"
+        f"## Training text\n\n{table}\n\n{_origin(training)}"
         f"Licence of the text: {licence or 'not stated in the recipe'}."
     )
 
 
-def _origin(recipe: dict[str, Any]) -> str:
+def _origin(training: dict[str, Any]) -> str:
     """Say which model it was before, if any: it has learnt from that one's text, too."""
-    training = recipe.get("training", {})
-    model = training.get("from_model") or training.get("layers_from")
+    if "averaged" in training:
+        return (
+            "It is the mean of several models, so it has learnt from the text of all, and from "
+            "that of the models that they began with.\n\n"
+        )
+    settings = training["recipe"].get("training", {})
+    model = settings.get("from_model") or settings.get("layers_from")
     if model is None:
         return ""
     name = PurePath(model).name or "another model"
@@ -129,8 +136,20 @@ def _model(description: ModelDescription) -> str:
         f"{model.num_encoder_layers} encoder and {model.num_decoder_layers} decoder layers, "
         f"d_model {model.d_model}, d_ff {model.d_ff}, {model.num_heads} heads, "
         f"norm {model.norm} each sublayer; {description.tokenizer.kind} vocabulary of "
-        f"{description.tokenizer.target_vocab_size}. Trained for {training['updates']} updates on "
-        f"{training['target_tokens']} target tokens in {training['minutes']} minutes, "
-        f"not counting validations; the weights are those of the {training['weights']}. "
-        "`model.toml` holds the whole recipe and the checksums of the text."
+        f"{description.tokenizer.target_vocab_size}. {_weights(training)}"
+    )
+
+
+def _weights(training: dict[str, Any]) -> str:
+    """Say where the weights come from."""
+    if averaged := training.get("averaged"):
+        parts = (f"{part['share']:.0%} of `{PurePath(part['model']).name}`" for part in averaged)
+        return (
+            f"The weights are the mean of those of several models: {', '.join(parts)}. "
+            "`model.toml` holds their checksums and those of the text."
+        )
+    return (
+        f"Trained for {training['updates']} updates on {training['target_tokens']} target tokens "
+        f"in {training['minutes']} minutes, not counting validations; the weights are those of the "
+        f"{training['weights']}. `model.toml` holds the whole recipe and the checksums of the text."
     )

@@ -24,15 +24,13 @@ from dragoman.model_directory import (
     update_description,
 )
 from dragoman.pipeline.beginning import fingerprint_start
-from dragoman.pipeline.model_card import model_card
+from dragoman.pipeline.model_card import CARD, model_card
 from dragoman.recipe import Recipe
 from dragoman.training.averaging import Weights
 from dragoman.training.display import Display
 from dragoman.training.loop import Trainer, score_of
 from dragoman.training.progress import Progress
 from dragoman.translator import Translator
-
-CARD = "README.md"
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,194 @@
+"""The mean of models: exact, of what belongs together, and honest about where it comes from."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from tests.untrained import save_transformer, untrained
+
+from dragoman.cli import main
+from dragoman.corpora.learnt import count_learnt
+from dragoman.errors import DragomanError
+from dragoman.interop.staging import OutputError
+from dragoman.model_directory import AlignmentDescription, ModelDirectory, update_description
+from dragoman.pipeline.averaging import average_models
+from dragoman.pipeline.run import train_model
+from dragoman.recipe import recorded_recipe
+from dragoman.tokenizers.config import TokenizerConfig
+from dragoman.tokenizers.training import train_tokenizers
+from dragoman.training.averaging import weights_of
+from dragoman.translator import Translator
+
+from .conftest import Listener, MakeRecipe, sentences, write_lines
+
+MakeModel = Callable[..., Path]
+
+
+@pytest.fixture
+def make_model(tmp_path: Path) -> MakeModel:
+    """Make models that are alike, unless their seeds differ or they have gone far."""
+    config = TokenizerConfig(kind="words", min_frequency=1)
+
+    def make(
+        name: str, *, gone: float = 0.0, seed: int = 1, words: str = "il cane", **changes: Any
+    ) -> Path:
+        pair = train_tokenizers(config, lambda: iter([("the dog", words)]), tmp_path / words)
+        torch.manual_seed(seed)
+        sizes = {key: changes.pop(key) for key in ("d_ff", "dropout") if key in changes}
+        transformer = untrained(pair, **sizes)
+        torch.manual_seed(seed + 1)
+        with torch.no_grad():
+            for parameter in transformer.parameters():
+                parameter.add_(gone * torch.randn_like(parameter))
+        return save_transformer(tmp_path / name, transformer, pair, config, **changes).path
+
+    return make
+
+
+def weights(model: Path) -> dict[str, torch.Tensor]:
+    return weights_of(ModelDirectory(model).load_transformer())
+
+
+def test_each_weight_is_the_mean_by_shares(make_model: MakeModel, tmp_path: Path) -> None:
+    models = [make_model("a"), make_model("b", gone=0.02), make_model("c", gone=0.05)]
+
+    parts = average_models(models, tmp_path / "mean", [2, 1, 1])
+
+    a, b, c = map(weights, models)
+    expected = {
+        name: (0.5 * a[name].double() + 0.25 * b[name].double() + 0.25 * c[name].double()).float()
+        for name in a
+    }
+    torch.testing.assert_close(weights(tmp_path / "mean"), expected, rtol=0, atol=0)
+    assert [part.share for part in parts] == [0.5, 0.25, 0.25]
+    assert parts[0].likeness == pytest.approx(1)
+    assert 1 > parts[1].likeness > parts[2].likeness > 0.9
+
+
+def test_without_shares_all_models_count_alike(make_model: MakeModel, tmp_path: Path) -> None:
+    a, b = make_model("a", dropout=0.1), make_model("b", gone=0.02, dropout=0.3)
+
+    average_models([a, b], tmp_path / "mean")
+
+    one, other = weights(a), weights(b)
+    mean = {name: (one[name].double() / 2 + other[name].double() / 2).float() for name in one}
+    torch.testing.assert_close(weights(tmp_path / "mean"), mean, rtol=0, atol=0)
+
+
+def test_what_belongs_to_other_weights_is_left_out(make_model: MakeModel, tmp_path: Path) -> None:
+    a, b = make_model("a", max_length=20), make_model("b", gone=0.02, max_length=10)
+    update_description(a, alignment=AlignmentDescription(layer=1, agreement=1, text="t", pairs=1))
+
+    average_models([a, b], tmp_path / "mean")
+
+    description = ModelDirectory(tmp_path / "mean").description
+    assert description.alignment is None
+    assert description.max_length == 10
+    assert [part["model"] for part in description.training["averaged"]] == [str(a), str(b)]
+    assert not (tmp_path / "mean" / "README.md").exists()  # nothing is known of the text
+
+
+@pytest.mark.parametrize(
+    ("other", "objection"),
+    [
+        ({}, "it has the same weights as"),
+        ({"gone": 0.02, "target_language": "de"}, "it translates en to de, not en to it;"),
+        ({"gone": 0.02, "words": "il gatto"}, "it has another vocabulary than"),
+        ({"gone": 0.02, "d_ff": 16}, "it has other sizes than .* (model.d_ff: .*12.*16"),
+        ({"seed": 5}, "its layers have nothing in common with those of .* (cosine -?0\\.[01]"),
+    ],
+)
+def test_models_without_a_useful_mean_are_refused(
+    make_model: MakeModel, tmp_path: Path, other: dict[str, Any], objection: str
+) -> None:
+    models = [make_model("a"), make_model("b", **other)]
+
+    with pytest.raises(DragomanError, match=objection.replace("(", "\\(")) as error:
+        average_models(models, tmp_path / "mean")
+
+    assert str(error.value).startswith(str(models[1]))
+    assert not (tmp_path / "mean").exists()
+
+
+@pytest.mark.parametrize("shares", [[1], [1, 2, 3], [1, 0], [1, -1], [1, float("nan")]])
+def test_shares_that_make_no_mean_are_refused(
+    make_model: MakeModel, tmp_path: Path, shares: list[float]
+) -> None:
+    models = [make_model("a"), make_model("b", gone=0.02)]
+
+    with pytest.raises(DragomanError, match="a positive --share for each of the 2 models"):
+        average_models(models, tmp_path / "mean", shares)
+
+
+def test_an_earlier_model_is_not_replaced(make_model: MakeModel, tmp_path: Path) -> None:
+    models = [make_model("a"), make_model("b", gone=0.02)]
+
+    with pytest.raises(OutputError, match="exists already"):
+        average_models(models, models[0])
+
+
+@pytest.mark.slow
+def test_a_mean_knows_the_text_of_all_its_models(
+    make_recipe: MakeRecipe, tmp_path: Path, display: Listener, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, second, mean = (tmp_path / name for name in ("first", "second", "mean"))
+    train_model(make_recipe(licence="CC-BY 4.0"), first, display)
+    other = write_lines(tmp_path / "text" / "other.tsv", sentences(300, 340))
+    recipe = make_recipe(
+        licence="MIT",
+        training__from_model=str(first),
+        tokenizer={"kind": "words", "from_model": str(first)},
+        corpora__train=[{"path": other}],
+    )
+    train_model(recipe, second, display)
+    capsys.readouterr()
+
+    shares = ["--share", "1", "--share", "3"]
+    assert main(["average", str(first), str(second), *shares, "-o", str(mean)]) == 0
+
+    said = capsys.readouterr().out
+    assert re.search(r" 25% of .*first\n 75% of .*second \(.*, cosine [01]\.\d\d\)\n", said)
+    assert f"dragoman evaluate {mean} PAIRS --compare {first}" in said
+    training = ModelDirectory(mean).description.training
+    sources = [line.split("\t")[0] for line in (*sentences(100, 103), *sentences(300, 302))]
+    assert count_learnt(sources, training, ("en", "it")) == 5
+    assert count_learnt(sources, ModelDirectory(second).description.training, ("en", "it")) == 2
+    assert training["scores"] == {}
+    recorded = recorded_recipe(ModelDirectory(mean))
+    assert recorded is not None
+    assert [corpus.name for corpus in recorded.corpora.train] == ["train", "other"]
+    card = (mean / "README.md").read_text(encoding="utf-8")
+    assert "mean of those of several models: 25% of `first`, 75% of `second`" in card
+    assert "| train | 1 | 50 |" in card
+    assert "| other | 1 | 40 |" in card
+    assert "Licence of the text: CC-BY 4.0; MIT." in card
+    assert "checkpoints/" not in card
+    assert Translator(mean)("one two")
+    assert main(["inspect", str(mean)]) == 0
+    assert f"   75%  {ModelDirectory(second).description.weights_sha256}  {second}" in (
+        capsys.readouterr().out
+    )
+
+
+def test_a_text_without_a_licence_leaves_the_mean_without_one(
+    make_model: MakeModel, tmp_path: Path
+) -> None:
+    def trained(licence: str) -> dict[str, Any]:
+        recipe = {"licence": licence, "corpora": {"train": [{"path": "a.tsv"}], "overlap": "drop"}}
+        return {"recipe": recipe, "corpora": [], "sha256": {}, "scores": {"t": {}}}
+
+    models = [
+        make_model("a", training=trained("MIT")),
+        make_model("b", gone=0.02, training=trained("")),
+        make_model("c", gone=0.03),  # imported
+    ]
+
+    average_models(models, tmp_path / "mean")
+
+    training = ModelDirectory(tmp_path / "mean").description.training
+    assert training["recipe"]["licence"] == ""
+    assert training["recipe"]["corpora"]["train"] == [{"path": "a.tsv"}]
+    assert training["scores"] == {}
