@@ -58,7 +58,7 @@ def test_no_line_is_blamed_if_a_process_dies_when_all_are_translated(
         with pytest.raises(MemoryError):
             BlockTranslator(job, parts).translate(block)  # line by line
 
-        assert attempts.begin(block).rejected == {}
+        assert attempts.begin(block).rejected == []
 
 
 @pytest.mark.parametrize("content", ["w1 w2\n", "w1\n \nw2\n"])

@@ -14,7 +14,7 @@ from dragoman.bulk.file_format import Block, BulkError
 WHOLE = 2
 """How often a block is tried as a whole; if a process dies once, a person may have killed it."""
 
-DIED = f"the process that translated it died: {WHOLE} times among other lines, then alone"
+DIED_ALONE = f"the process that translated it died: {WHOLE} times among other lines, then alone"
 
 MOST = 20
 """If so many processes die on one block, it is not the text's fault."""
@@ -33,8 +33,8 @@ class Attempt:
     alone: int | None = None
     """The line of the block that is translated by itself, because processes died on the block."""
 
-    rejected: dict[str, str] = field(default_factory=dict)
-    """Lines of the block, by number from 0, on which a process died; with the reason."""
+    rejected: list[int] = field(default_factory=list)
+    """Lines of the block, by number from 0, on which a process died when they were alone."""
 
     @property
     def line_by_line(self) -> bool:
@@ -67,7 +67,7 @@ class Attempts:
                 "translated them, whatever the line; too little memory may be the reason"
             )
         if attempt.alone is not None:
-            attempt.rejected[str(attempt.alone)] = DIED
+            attempt.rejected.append(attempt.alone)
             attempt.alone = None
         attempt.begun += 1
         self.note(block, attempt)

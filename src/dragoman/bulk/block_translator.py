@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from dragoman.bulk.attempts import Attempt, Attempts
+from dragoman.bulk.attempts import DIED_ALONE, Attempt, Attempts
 from dragoman.bulk.file_format import Block, Line
 from dragoman.bulk.form import Outcome, Rejected, Translated, warnings_of
 from dragoman.bulk.job import Job
@@ -102,8 +102,8 @@ class BlockTranslator:
         """Find the lines on which processes die."""
         outcomes: list[Outcome] = []
         for i, line in enumerate(lines):
-            if reason := attempt.rejected.get(str(i)):
-                outcomes.append(Rejected(reason))
+            if i in attempt.rejected:
+                outcomes.append(Rejected(DIED_ALONE))
                 continue
             self._note(block, replace(attempt, alone=i))
             outcomes += self._in_halves([line])
