@@ -33,7 +33,7 @@ def test_a_block_is_tried_twice_as_a_whole_before_it_is_line_by_line(tmp_path: P
 
 
 @pytest.mark.parametrize("torn", ["", '{"run": "a", "beg', "[]", '{"run": "a", "what": 1}', "\0\0"])
-def test_a_note_that_a_power_failure_has_torn_is_none(tmp_path: Path, torn: str) -> None:
+def test_a_note_that_is_torn_is_none(tmp_path: Path, torn: str) -> None:
     attempts = Attempts(tmp_path, "a")
     attempts.begin(BLOCK)
     (note,) = tmp_path.iterdir()

@@ -75,10 +75,7 @@ class Attempts:
 
     def note(self, block: Block, attempt: Attempt) -> None:
         """Record how far an attempt has come."""
-        path = self._place(block)
-        written = path.with_suffix(".new")
-        written.write_text(json.dumps(asdict(attempt)), encoding="utf-8")
-        written.replace(path)
+        self._place(block).write_text(json.dumps(asdict(attempt)), encoding="utf-8")
 
     def end(self, block: Block) -> None:
         """Forget a block that is finished."""
@@ -88,7 +85,7 @@ class Attempts:
         return self._directory / f"{block.number:09}.attempt"
 
     def _read(self, block: Block) -> Attempt:
-        # None, or one that a power failure has left unfinished: that is of an earlier run.
+        # There may be none, or one that a kill has left unfinished: then counting begins anew.
         with contextlib.suppress(FileNotFoundError, ValueError, TypeError):
             attempt = Attempt(**json.loads(self._place(block).read_bytes()))
             if attempt.run == self._run:
