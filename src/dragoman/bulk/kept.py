@@ -98,11 +98,12 @@ class KeptParts:
         try:
             with self.kept_if_it_fails():
                 self._recognise()
-            yield
-        except BaseException:
-            if not any(self._blocks()) and self._is_ours():
-                self.remove()
-            raise
+            try:
+                yield
+            except BaseException:
+                if not any(self._blocks()):
+                    self.remove()
+                raise
         finally:
             lock.release()
 
@@ -190,11 +191,24 @@ class KeptParts:
     def _blocks(self) -> Iterator[Path]:
         return self.path.glob(f"*-{self._of_job}.json")
 
-    def _is_ours(self) -> bool:
-        try:
-            return self._described() == self._identity
-        except (FileNotFoundError, BulkError):
-            return False
+    def _recognise(self) -> None:
+        """Compare the job with the one whose parts are kept, if there are any."""
+        path = self.path / JOB
+        if not path.exists():
+            names = [found.name for found in self.path.iterdir()]
+            if strange := [name for name in names if name != LOCK and not _OURS.match(name)]:
+                raise BulkError(f"{self.path / strange[0]}: {_IN_THE_WAY}; move it away")
+        elif (before := self._described()) == self._identity:
+            return
+        elif any(self.path.glob("*-*.json")):  # otherwise it was killed before any was finished
+            names = sorted({*before, *self._identity})
+            changed = [name for name in names if before.get(name) != self._identity.get(name)]
+            raise BulkError(
+                f"{self._output}: {self.path.name} keeps an unfinished translation that differs in "
+                f"{', '.join(_tell(name, before, self._identity) for name in changed)}; undo the "
+                f"change to go on with it, or delete {self.path} to begin anew"
+            )
+        write_atomically(path, json.dumps(self._identity, indent=1))
 
     def _described(self) -> dict[str, str]:
         """Read which job the parts belong to."""
@@ -206,27 +220,6 @@ class KeptParts:
         if not isinstance(described, dict):
             raise BulkError(f"{path}: it is damaged; delete {self.path} to begin anew")
         return described
-
-    def _recognise(self) -> None:
-        """Compare the job with the one whose parts are kept, if there are any."""
-        path = self.path / JOB
-        if not path.exists():
-            names = [found.name for found in self.path.iterdir()]
-            if strange := [name for name in names if name != LOCK and not _OURS.match(name)]:
-                raise BulkError(f"{self.path / strange[0]}: {_IN_THE_WAY}; move it away")
-            write_atomically(path, json.dumps(self._identity, indent=1))
-            return
-        before = self._described()
-        names = sorted({*before, *self._identity})
-        changed = [name for name in names if before.get(name) != self._identity.get(name)]
-        if changed and any(self.path.glob("*-*.json")):
-            raise BulkError(
-                f"{self._output}: {self.path.name} keeps an unfinished translation that differs in "
-                f"{', '.join(_tell(name, before, self._identity) for name in changed)}; undo the "
-                f"change to go on with it, or delete {self.path} to begin anew"
-            )
-        if changed:  # the other job was killed before anything was finished
-            write_atomically(path, json.dumps(self._identity, indent=1))
 
 
 def _tell(name: str, before: dict[str, str], now: dict[str, str]) -> str:
