@@ -24,6 +24,17 @@ from dragoman.bulk.workers import _feed, _Worker, with_workers
 
 from .conftest import LINES, POISON, Start, blocks_in, held_after, result_of
 
+STARTING = """
+import sys, time
+from pathlib import Path
+
+if "--multiprocessing-fork" in sys.orig_argv:
+    Path(__file__).with_name("starting").touch()
+    while not Path(__file__).with_name("go-on").exists():
+        time.sleep(0.01)
+"""
+"""Has each worker stand still before it has imported anything, until there is a file `go-on`."""
+
 POISONED = [*LINES[:19], "w1 poison w2", *LINES[20:]]
 
 
@@ -137,6 +148,20 @@ def test_workers_end_with_the_command(job: Job, start: Start) -> None:
 
     assert started
     result_of(start("workers"))
+    assert job.output.read_text() == expected(job)
+
+
+def test_ctrl_c_is_for_the_parent_even_while_workers_start(job: Job, start: Start) -> None:
+    injected = job.output.with_name("injected")
+    process = start("workers", injected=STARTING)
+    while not (injected / "starting").exists() and process.poll() is None:
+        time.sleep(0.001)
+
+    for worker in workers_of(process.pid):
+        os.kill(worker, signal.SIGINT)
+    (injected / "go-on").touch()
+
+    result_of(process)
     assert job.output.read_text() == expected(job)
 
 

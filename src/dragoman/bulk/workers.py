@@ -14,6 +14,7 @@ from functools import partial
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
+from multiprocessing.resource_tracker import ensure_running
 from threading import Thread
 from typing import NamedTuple
 
@@ -101,18 +102,22 @@ def _judge_death(worker: _Worker, deaths: int) -> None:
 
 
 def _start(job: Job, parts: KeptParts) -> _Worker:
-    """Start a process."""
+    """Start a process that Ctrl-C does not reach, from its first moment: the parent decides."""
     context = get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=_work, args=(theirs, job, parts), daemon=True)
-    process.start()
+    ensure_running()  # as this one would let signals through again while the other is started
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # the process inherits it
+    try:
+        process.start()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
     theirs.close()  # so that the end of the process is the end of the channel
     return _Worker(process, ours)
 
 
 def _work(channel: Connection, job: Job, parts: KeptParts) -> None:
     """Translate the blocks that come, in a process of its own."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all; the parent decides
     Thread(target=_end_with_parent, daemon=True).start()
     translator = BlockTranslator(job, parts)
     with contextlib.suppress(EOFError):
