@@ -1,12 +1,15 @@
 """A real Ray cluster on this machine, with actors that die."""
 
 import json
+import socket
 from pathlib import Path
 
 import pytest
 
+from dragoman.bulk.file_format import BulkError
 from dragoman.bulk.files import rejections_path
 from dragoman.bulk.job import Job
+from dragoman.bulk.ray_cluster import on_cluster
 
 from .conftest import LINES, POISON, Start, result_of
 
@@ -31,3 +34,11 @@ def test_a_cluster_delivers_everything_though_an_actor_is_killed_and_a_line_is_p
         None if record["id"] == 99 else translations[record["id"]] for record in records
     ]
     assert "died: 2 times" in rejections_path(source.with_name("out.jsonl")).read_text()
+
+
+def test_a_cluster_that_is_not_there_is_told_at_once() -> None:
+    with socket.create_server(("localhost", 0)) as closed:
+        address = f"localhost:{closed.getsockname()[1]}"
+
+    with pytest.raises(BulkError, match=f"^the Ray cluster {address}: Connection refused; give"):
+        on_cluster(address, 1)

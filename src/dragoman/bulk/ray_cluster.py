@@ -9,6 +9,7 @@ import contextlib
 import json
 import logging
 import os
+import socket
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
@@ -34,6 +35,9 @@ PROCESSORS_OF_ACTOR = 0.5
 OF_THE_CLUSTER = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_BACKEND_LOG_LEVEL": "fatal"}
 """Environment of the processes of a cluster that is started here: no telemetry, no chatter."""
 
+SECONDS_TO_ANSWER = 10
+"""How long a cluster may take to accept a connection."""
+
 
 def on_cluster(address: str | None, count: int | None) -> Distribute:
     """Distribute the blocks of a job that is `on_processors` among actors.
@@ -44,9 +48,12 @@ def on_cluster(address: str | None, count: int | None) -> Distribute:
 
     Raises:
         ModuleNotFoundError: Ray is not installed.
+        BulkError: there is no cluster at the address.
     """
     if find_spec("ray") is None:
         raise ModuleNotFoundError("No module named 'ray'", name="ray")
+    if address not in (None, "auto"):
+        _reach(address)
     return partial(_distribute, address, count)
 
 
@@ -147,6 +154,22 @@ def _connected(address: str | None) -> Iterator[None]:
         yield
     finally:
         ray.shutdown()
+
+
+def _reach(address: str) -> None:
+    """Connect to HOST:PORT once: where nothing answers, Ray would try again for many minutes.
+
+    Raises:
+        BulkError: nothing answers.
+    """
+    host, _, port = address.rpartition(":")
+    try:
+        socket.create_connection((host.strip("[]"), port), timeout=SECONDS_TO_ANSWER).close()
+    except OSError as error:
+        raise BulkError(
+            f"the Ray cluster {address}: {error.strerror or error}; give the address of one that "
+            "is running, or --cluster alone after the files"
+        ) from None
 
 
 @contextlib.contextmanager
