@@ -22,5 +22,10 @@ from dragoman.bulk.formats import check_names
         ("a.txt", "b.csv"),
     ],
 )
-def test_an_output_may_have_any_name_that_is_not_misleading(source: str, output: str) -> None:
+def test_an_output_may_have_any_name_that_is_not_misleading(
+    source: str, output: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(source).touch()
+
     check_names((Path(source),), Path(output), are_aligned=False)

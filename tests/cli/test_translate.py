@@ -97,6 +97,17 @@ def test_files_follow_each_other_on_standard_output(
     assert capfd.readouterr().out == "".join(f"{line}\n" for line in expected)
 
 
+def test_a_file_that_is_missing_is_told_before_others_are_translated(
+    model: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a").write_text("the cat\n")
+
+    with pytest.raises(FileNotFoundError, match="missing"):
+        run(model, tmp_path / "a", tmp_path / "missing")
+
+    assert capfd.readouterr().out == ""
+
+
 def test_a_file_without_a_last_line_feed_does_not_run_into_the_next(
     model: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

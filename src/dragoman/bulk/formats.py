@@ -77,6 +77,7 @@ def check_names(paths: tuple[Path, ...], output: Path | None, *, are_aligned: bo
         UsageError: there is one, or a document that is not alone or is to be aligned, or the output
             would not be what its name says.
         DragomanError: a name is no file's, and looks like a sentence.
+        OSError: there is no such file, or it cannot be reached.
     """
     if output is not None:
         _check_output(paths, output)
@@ -92,6 +93,7 @@ def check_names(paths: tuple[Path, ...], output: Path | None, *, are_aligned: bo
                 f"{path}: there is no such file; a sentence is read from standard input, as in "
                 'echo "A cat." | dragoman translate MODEL'
             )
+        path.stat()  # so that one that is missing is told before others are translated
 
 
 def _check_output(paths: tuple[Path, ...], output: Path) -> None:
