@@ -83,9 +83,13 @@ def test_a_record_that_utf_8_cannot_hold_is_set_aside_and_the_rest_delivered(
 @pytest.mark.parametrize(
     ("record", "reason"),
     [
-        ("{", "2: not JSON: "),
+        (
+            "{",
+            "2: not JSON: Expecting property name enclosed in double quotes: column 2 (char 1); "
+            "write each record on a line of its own, as jq -c '.[]' does with a list",
+        ),
         ('{"x":' + "[" * 20_000, "2: not JSON: "),
-        ("[1]", "2: not a JSON object, which has fields"),
+        ("[1]", "2: not a JSON object, which has fields; write each record on a line of its own"),
         ('{"text": "a", "id": 1}', "2: no field 't'; it has text, id"),
         ('{"t": 3}', "2: the field 't' is neither text nor null"),
         ('{"t": "a", "it": "b"}', "2: there is a field 'it' already; --into names another"),

@@ -11,6 +11,8 @@ from dragoman.bulk.form import Outcome, value_of
 from dragoman.bulk.plain_text import cut_lines, read_block
 from dragoman.corpora.text_file import CorpusError
 
+_ONE_PER_LINE = "write each record on a line of its own, as jq -c '.[]' does with a list"
+
 
 @dataclass(frozen=True)
 class JsonLines:
@@ -60,9 +62,10 @@ class JsonLines:
         try:
             record = json.loads(content)
         except (ValueError, RecursionError) as error:  # the latter if nested too deeply
-            raise CorpusError(f"{line.place}: not JSON: {error}") from None
+            reason = str(error).replace("line 1 ", "")  # of the record, which is one line
+            raise CorpusError(f"{line.place}: not JSON: {reason}; {_ONE_PER_LINE}") from None
         if not isinstance(record, dict):
-            raise CorpusError(f"{line.place}: not a JSON object, which has fields")
+            raise CorpusError(f"{line.place}: not a JSON object, which has fields; {_ONE_PER_LINE}")
         if self.field not in record:
             known = ", ".join(record) or "nothing"
             raise CorpusError(f"{line.place}: no field {self.field!r}; it has {known}")
