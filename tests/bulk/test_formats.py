@@ -1,10 +1,12 @@
 """Which names an output may have: whatever does not make a program open it as something else."""
 
+import re
 from pathlib import Path
 
 import pytest
 
-from dragoman.bulk.formats import check_names
+from dragoman.bulk.formats import check_name_of_records, check_names
+from dragoman.errors import UsageError
 
 
 @pytest.mark.parametrize(
@@ -29,3 +31,29 @@ def test_an_output_may_have_any_name_that_is_not_misleading(
     Path(source).touch()
 
     check_names((Path(source),), Path(output), are_aligned=False)
+
+
+@pytest.mark.parametrize(
+    ("source", "output", "ending"),
+    [
+        ("a.jsonl", "b.PARQUET", ".jsonl"),
+        ("a", "b.csv", ".jsonl"),
+        ("a.Parquet", "b.jsonl", ".parquet"),
+        ("a.parquet", "b.json", ".parquet"),
+    ],
+)
+def test_records_are_not_converted_as_the_name_of_the_output_may_seem_to_ask(
+    source: str, output: str, ending: str
+) -> None:
+    with pytest.raises(
+        UsageError, match=f"^{output}: .*; let the name end in {re.escape(ending)}$"
+    ):
+        check_name_of_records((Path(source),), Path(output))
+
+
+@pytest.mark.parametrize(
+    ("source", "output"),
+    [("a.jsonl", "b.json"), ("a", "b"), ("a.PARQUET", "b.parquet"), ("a.parquet", "b.new")],
+)
+def test_an_output_of_records_may_have_other_names(source: str, output: str) -> None:
+    check_name_of_records((Path(source),), Path(output))

@@ -479,6 +479,7 @@ def test_an_office_document_is_not_written_to_a_terminal(
             "out.rejected.jsonl: it is written already",
         ),
         (["in.jsonl", "-o", "out", "--field", "t", "--json"], "records have one translation each"),
+        (["in.jsonl", "-o", "out.parquet", "--field", "t"], "let the name end in .jsonl"),
     ],
 )
 def test_long_files_are_refused_where_the_options_make_no_sense(

@@ -120,6 +120,25 @@ def _check_output(paths: tuple[Path, ...], output: Path) -> None:
         )
 
 
+def check_name_of_records(paths: tuple[Path, ...], output: Path) -> None:
+    """Refuse an output that programs would open as what it is not.
+
+    Args:
+        paths: The files of records.
+        output: What is written.
+
+    Raises:
+        UsageError: its name is that of another format.
+    """
+    is_parquet = any(path.suffix.lower() == PARQUET for path in paths)
+    endings = (PARQUET,) if is_parquet else (*JSON_LINES, ".json")
+    if output.suffix.lower() in {*JSON_LINES, *OTHER_FORMATS}.difference(endings):
+        raise UsageError(
+            f"{output}: records are written in the format in which they are read; let the name end "
+            f"in {endings[0]}"
+        )
+
+
 def _refuse(path: Path) -> str | None:
     """Say what to do with a file that is not lines of text, by its name."""
     if ending(path) in (*JSON_LINES, PARQUET):
