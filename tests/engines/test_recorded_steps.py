@@ -7,6 +7,7 @@ from threading import Lock
 
 import pytest
 import torch
+from tests.learned_positions import LearnedPositions
 from tests.training.conftest import SMALL
 from torch import Tensor
 
@@ -115,6 +116,11 @@ def test_when_the_table_of_positions_grows_steps_are_recorded_anew(
 
     assert [each[0].ids for each in found] == [each[0].ids for each in expected]
     assert growing.num_recordings > usual.num_recordings
+
+
+def test_positions_of_another_kind_need_no_sinusoids(model: Transformer) -> None:
+    model.positions = LearnedPositions(model.config.d_model)  # type: ignore[assignment]
+    assert_same_search(model, SearchConfig())
 
 
 @pytest.mark.parametrize("most", [0, 1])

@@ -16,10 +16,12 @@ import onnx
 import onnxruntime
 import pytest
 import torch
+from tests.learned_positions import LearnedPositions
 
 from dragoman.decoding.config import SearchConfig
 from dragoman.engines.pytorch import PyTorchEngine
 from dragoman.interop import onnx as exporting
+from dragoman.interop import onnx_graphs
 from dragoman.interop.export import ExportError
 from dragoman.interop.marian import convert_marian
 from dragoman.interop.onnx import export_onnx
@@ -101,6 +103,21 @@ def test_any_batch_and_lengths_give_the_log_probabilities_of_the_model(
     with torch.inference_mode():
         expected = model(source, target).log_softmax(dim=-1)
     torch.testing.assert_close(torch.cat(found, dim=1), expected, atol=5e-5, rtol=0)
+
+
+def test_positions_of_another_kind_are_traced_as_they_are(
+    save: Save, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = save().load_transformer()
+    model.positions = LearnedPositions(model.config.d_model)  # type: ignore[assignment]
+    traced: list[Any] = []
+    monkeypatch.setattr(onnx_graphs, "_trace", lambda graph, *_: traced.append(graph))
+
+    onnx_graphs.write_graphs(model, tmp_path, num_positions=300)
+
+    assert len(traced) == 2
+    for graph in traced:
+        assert isinstance(graph.transformer.positions, LearnedPositions)
 
 
 def test_to_run_past_the_last_position_is_an_error(exported: Exported) -> None:

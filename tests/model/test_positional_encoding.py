@@ -1,6 +1,7 @@
 """Sinusoids: the three conventions, and the module that adds them."""
 
 import math
+from inspect import unwrap
 
 import pytest
 import torch
@@ -177,3 +178,9 @@ def test_vectors_of_bf16_stay_so_when_their_positions_are_added() -> None:
 def test_an_odd_width_is_refused() -> None:
     with pytest.raises(ValueError, match="d_model=7 is odd"):
         sinusoids(5, 7)
+
+
+def test_a_convention_that_does_not_exist_is_refused() -> None:
+    """Also outside tests, where types are not checked."""
+    with pytest.raises(ValueError, match="'marain' is none of interleaved, marian, tensor2tensor"):
+        unwrap(sinusoids)(5, 8, "marain")

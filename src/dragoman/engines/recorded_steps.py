@@ -16,6 +16,7 @@ from torch import Tensor
 
 from dragoman.model.decoder_state import BlockState, DecoderState
 from dragoman.model.keys_and_values import KeysAndValues
+from dragoman.model.positional_encoding import SinusoidTable
 from dragoman.model.projection import Project
 from dragoman.model.transformer import Transformer
 
@@ -122,6 +123,8 @@ class RecordedSteps:
         self._recording: _Recording | None = None
         self._shape: torch.Size | None = None
         self._memory: tuple[Tensor, ...] = ()
+        parts = transformer.positions.children()
+        self._tables = [part for part in parts if isinstance(part, SinusoidTable)]
 
     def __call__(
         self, tokens: Tokens, state: DecoderState, project: Project | None = None
@@ -139,8 +142,8 @@ class RecordedSteps:
         shape, memory = self._shape, self._memory
         cache = state.blocks[0].target
         assert cache is not None
-        table = self._transformer.positions.sinusoids.reach(int(state.length))
-        self._shape, self._memory = tokens.shape, (cache.keys, table)
+        tables = [table.reach(int(state.length)) for table in self._tables]
+        self._shape, self._memory = tokens.shape, (cache.keys, *tables)
         return shape == tokens.shape and all(map(operator.is_, memory, self._memory))
 
     def _begin(self, tokens: Tokens, state: DecoderState) -> _Recording | None:

@@ -127,7 +127,9 @@ def write_graphs(transformer: Transformer, directory: Path, *, num_positions: in
     """Trace a model and write `encoder.onnx` and `decoder.onnx`."""
     config = transformer.config
     fixed = copy.deepcopy(transformer)
-    fixed.positions.sinusoids = FixedTable(num_positions, like=transformer.positions.sinusoids)
+    for name, part in transformer.positions.named_children():
+        if isinstance(part, SinusoidTable):
+            setattr(fixed.positions, name, FixedTable(num_positions, like=part))
     sizes = {
         **TRACED_SIZES,
         "layer": config.num_decoder_layers,

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from typing import Literal
+from typing import Literal, get_args
 
 import torch
 from jaxtyping import Float, Int
@@ -41,10 +41,12 @@ def sinusoids(
      [-0.7568 -0.6536  0.04    0.9992]]
 
     Raises:
-        ValueError: d_model is odd, so a sine would lack its cosine.
+        ValueError: d_model is odd, so a sine would lack its cosine; or there is no such convention.
     """
     if d_model % 2 != 0:
         raise ValueError(f"d_model={d_model} is odd; sinusoids come in pairs")
+    if convention not in get_args(Convention):
+        raise ValueError(f"convention={convention!r} is none of {', '.join(get_args(Convention))}")
     half = d_model // 2
     # In double precision: far positions lose digits in single precision.
     position = torch.arange(num_positions, dtype=torch.float64).unsqueeze(1)
