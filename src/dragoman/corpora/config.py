@@ -7,6 +7,7 @@ from os.path import commonprefix
 from pathlib import PurePath
 from typing import Literal
 
+from dragoman.choices import check_choices
 from dragoman.corpora.file_names import CSV, JSON_LINES, PO, TMX, XLIFF
 
 OverlapPolicy = Literal["refuse", "drop", "allow"]
@@ -96,6 +97,7 @@ class CorporaConfig:
     count such pairs, leave them out, or keep them."""
 
     def __post_init__(self) -> None:
+        check_choices(self)
         if not self.train:
             raise ValueError("train = () should name at least one corpus")
         if self.train[0].truecase:

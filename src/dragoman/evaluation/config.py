@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any, Literal
 
+from dragoman.choices import check_choices
 from dragoman.languages.codes import base_language
 
 Tokenization = Literal["13a", "intl", "zh", "ja-mecab", "char", "none"]
@@ -40,6 +41,7 @@ class EvaluationConfig:
         return self.tokenize in ("13a", "intl", "none")
 
     def __post_init__(self) -> None:
+        check_choices(self)
         if not self.metrics:
             raise ValueError("metrics is empty")
         if len(set(self.metrics)) < len(self.metrics):

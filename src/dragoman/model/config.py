@@ -4,6 +4,8 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+from dragoman.choices import check_choices
+
 LARGEST = {
     "d_model": 2**15,
     "d_ff": 2**18,
@@ -74,6 +76,7 @@ class TransformerConfig:
     """Add a bias to the logits, as Marian does."""
 
     def __post_init__(self) -> None:
+        check_choices(self)
         for name, largest in LARGEST.items():
             if not 1 <= getattr(self, name) <= largest:
                 raise ValueError(f"{name}={getattr(self, name)} is not between 1 and {largest}")

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from dragoman.choices import check_choices
+
 TokenizerKind = Literal["unigram", "bpe", "words", "marian"]
 
 IMPORTED = "marian"
@@ -53,6 +55,7 @@ class TokenizerConfig:
     """`words` only: a word that occurs fewer times in the training text is unknown."""
 
     def __post_init__(self) -> None:
+        check_choices(self)
         if self.vocab_size is not None and self.vocab_size < FEWEST_ENTRIES:
             raise ValueError(f"vocab_size={self.vocab_size} is less than {FEWEST_ENTRIES}")
         if self.vocab_size is not None and self.from_model is not None:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from dragoman.choices import check_choices
 from dragoman.device import Precision
 
 Parallelism = Literal["ddp", "fsdp"]
@@ -132,6 +133,7 @@ class TrainingConfig:
         return self.from_model or self.layers_from
 
     def __post_init__(self) -> None:
+        check_choices(self)
         for name, (holds, condition) in _CONDITIONS.items():
             if not holds(getattr(self, name)):
                 raise ValueError(f"{name} = {getattr(self, name)} should be {condition}")
