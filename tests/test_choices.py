@@ -1,5 +1,6 @@
 """A word that a setting does not know is refused, also where no recipe was read."""
 
+import re
 from typing import Any
 
 import pytest
@@ -34,3 +35,15 @@ def test_a_word_that_a_setting_does_not_know_is_refused(
 
     with pytest.raises(ValueError, match=f"^{name}='{word}' is none of {known}"):
         config.__post_init__()
+
+
+@pytest.mark.parametrize(
+    ("metrics", "unknown"),
+    [(("BLEU", "chrf++"), "chrf++"), ("TER", "T")],  # and one without a comma behind it
+)
+def test_so_is_one_of_several(metrics: Any, unknown: str) -> None:
+    """It was computed as chrF, under its own name."""
+    with pytest.raises(
+        ValueError, match=rf"^metrics='{re.escape(unknown)}' is none of BLEU, chrF, "
+    ):
+        EvaluationConfig(metrics=metrics)

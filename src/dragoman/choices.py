@@ -1,4 +1,4 @@
-"""Settings that are one of a few words."""
+"""Settings that are one of a few words, or several of them."""
 
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -14,5 +14,10 @@ def check_choices(config: Any) -> None:
     """
     for name, kind in get_type_hints(type(config)).items():
         value = getattr(config, name)
-        if get_origin(kind) is Literal and value not in get_args(kind):
-            raise ValueError(f"{name}={value!r} is none of {', '.join(get_args(kind))}")
+        is_list = get_origin(kind) is tuple
+        known = get_args(kind)[0] if is_list else kind
+        if get_origin(known) is not Literal:
+            continue
+        for word in value if is_list else (value,):
+            if word not in get_args(known):
+                raise ValueError(f"{name}={word!r} is none of {', '.join(get_args(known))}")
