@@ -1,11 +1,16 @@
-"""A model may begin with the layers of another one that has more or fewer of them."""
+"""A model may begin with the layers of another one that has more or fewer, and its vocabulary."""
+
+import shutil
+from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
 from dragoman.model.config import TransformerConfig
 from dragoman.model.transformer import Transformer
-from dragoman.pipeline.beginning import at_the_same_depth
+from dragoman.pipeline.beginning import BeginningError, at_the_same_depth, check_kind
+from dragoman.recipe import recipe_from_table
 from dragoman.training.averaging import copy_weights, weights_of
 
 
@@ -60,3 +65,35 @@ def test_every_weight_of_a_model_of_the_same_depth_is_taken() -> None:
     copy_weights(at_the_same_depth(theirs, ours), ours)
 
     torch.testing.assert_close(weights_of(ours), weights_of(theirs), rtol=0, atol=0)
+
+
+MODEL = Path("tests/fixtures/release-0.1.0/model")
+"""Its vocabulary is unigram."""
+
+
+def taking_from(model: Path, kind: str) -> Any:
+    return recipe_from_table(
+        {
+            "source_language": "en",
+            "target_language": "it",
+            "corpora": {"train": [{"path": "a.tsv"}]},
+            "tokenizer": {"from_model": str(model), "kind": kind},
+        }
+    )
+
+
+def test_a_vocabulary_of_another_kind_is_not_taken_for_what_it_is_not() -> None:
+    check_kind(taking_from(MODEL, "unigram"))
+
+    with pytest.raises(
+        BeginningError, match=r"'unigram', .* 'bpe'; set tokenizer.kind = \"unigram"
+    ):
+        check_kind(taking_from(MODEL, "bpe"))
+
+
+def test_a_directory_with_nothing_but_a_vocabulary_does_not_say_of_which_kind_it_is(
+    tmp_path: Path,
+) -> None:
+    shutil.copy(MODEL / "tokenizer.model", tmp_path)
+
+    check_kind(taking_from(tmp_path, "bpe"))

@@ -52,6 +52,31 @@ def check_sizes(recipe: Recipe) -> None:
         )
 
 
+def check_kind(recipe: Recipe) -> None:
+    """Compare the kind of vocabulary of a recipe with that of the model whose vocabulary it takes.
+
+    Unigram and BPE are read alike, but the new model would be described as what it is not, and
+    `tokenizer.sampling` means something else for each. A directory with nothing but a vocabulary
+    does not say of which kind it is.
+
+    Raises:
+        ModelError: the model has no description that can be read.
+        BeginningError: it has another kind of vocabulary.
+    """
+    tokenizer = recipe.tokenizer
+    if tokenizer.from_model is None:
+        return
+    model = expand(tokenizer.from_model)
+    if not (model / DESCRIPTION_NAME).exists():
+        return
+    theirs = ModelDirectory(model).description.tokenizer.kind
+    if theirs != tokenizer.kind:
+        raise BeginningError(
+            f"{tokenizer.from_model}: its vocabulary is of the kind {theirs!r}, and "
+            f'tokenizer.kind is {tokenizer.kind!r}; set tokenizer.kind = "{theirs}"'
+        )
+
+
 def other_sizes(
     theirs: TransformerConfig, ours: TransformerConfig, may_differ: Collection[str]
 ) -> dict[str, str]:

@@ -19,7 +19,7 @@ from dragoman.evaluation.statistics import require_packages
 from dragoman.memory import keep_freed_memory
 from dragoman.model.transformer import Transformer
 from dragoman.model_directory.description import FINISHED_FILE
-from dragoman.pipeline.beginning import check_sizes, take_weights
+from dragoman.pipeline.beginning import check_kind, check_sizes, take_weights
 from dragoman.pipeline.claim import (
     RunError,
     check_learnt,
@@ -63,7 +63,7 @@ def train_model(recipe: Recipe, directory: Path, display: Display) -> int | None
         EvaluationError: a package that a metric needs is not installed.
         DragomanError: blocks are to be compiled, and there is no compiler.
         ModelError: the model to begin with does not exist.
-        BeginningError: it has other sizes or another vocabulary.
+        BeginningError: it has other sizes, or another or another kind of vocabulary.
     """
     device = device_of_process(recipe.training.device)
     require_packages(recipe.evaluation)
@@ -139,6 +139,7 @@ def _prepare_text(recipe: Recipe, directory: Path, display: Display) -> Prepared
     """
     if not has_trained(directory):
         check_sizes(recipe)
+        check_kind(recipe)
     preparation = TextPreparation(
         directory / "data",
         languages=recipe.languages,
