@@ -162,7 +162,7 @@ def _reach(address: str) -> None:
     Raises:
         BulkError: nothing answers.
     """
-    host, _, port = address.rpartition(":")
+    host, _, port = address.removeprefix("ray://").rpartition(":")
     try:
         socket.create_connection((host.strip("[]"), port), timeout=SECONDS_TO_ANSWER).close()
     except OSError as error:
