@@ -13,6 +13,7 @@ from dragoman.bulk.plain_text import PlainText
 from dragoman.corpora.file_names import JSON_LINES, OTHER_FORMATS, ending
 from dragoman.documents.formats import DOCUMENT_FORMATS
 from dragoman.documents.other_formats import PROGRAMS, SAVED_AS, other_way
+from dragoman.durable import follow_links
 from dragoman.errors import DragomanError, UsageError
 from dragoman.markup.text_reader import TextReader
 
@@ -76,7 +77,7 @@ def check_names(paths: tuple[Path, ...], output: Path | None, *, are_aligned: bo
     Raises:
         UsageError: there is one, or a document that is not alone or is to be aligned, or the output
             would not be what its name says.
-        DragomanError: a name is no file's, and looks like a sentence.
+        DragomanError: a name is no file's, and looks like a sentence; or its links form a loop.
         OSError: there is no such file, or it cannot be reached.
     """
     if output is not None:
@@ -93,6 +94,7 @@ def check_names(paths: tuple[Path, ...], output: Path | None, *, are_aligned: bo
                 f"{path}: there is no such file; a sentence is read from standard input, as in "
                 'echo "A cat." | dragoman translate MODEL'
             )
+        follow_links(path)
         path.stat()  # so that one that is missing is told before others are translated
 
 
