@@ -10,6 +10,8 @@ import torch
 from tests.untrained import save_transformer, untrained
 
 from dragoman.cli import main
+from dragoman.config import to_table
+from dragoman.corpora.fingerprint import fingerprint_file
 from dragoman.corpora.learnt import count_learnt
 from dragoman.errors import DragomanError
 from dragoman.interop.staging import OutputError
@@ -113,14 +115,33 @@ def test_models_without_a_useful_mean_are_refused(
     assert not (tmp_path / "mean").exists()
 
 
-@pytest.mark.parametrize("shares", [[1], [1, 2, 3], [1, 0], [1, -1], [1, float("nan")]])
+@pytest.mark.parametrize(
+    "shares", [[1], [1, 2, 3], [1, 0], [1, -1], [1, float("nan")], [1e-308, 1e308]]
+)
 def test_shares_that_make_no_mean_are_refused(
     make_model: MakeModel, tmp_path: Path, shares: list[float]
 ) -> None:
     models = [make_model("a"), make_model("b", gone=0.02)]
 
-    with pytest.raises(DragomanError, match="a positive --share for each of the 2 models"):
+    with pytest.raises(DragomanError, match="give each of the 2 models a positive share"):
         average_models(models, tmp_path / "mean", shares)
+
+
+def test_large_shares_are_shares(make_model: MakeModel, tmp_path: Path) -> None:
+    models = [make_model("a"), make_model("b", gone=0.02)]
+
+    parts = average_models(models, tmp_path / "mean", [1e308, 1e308])
+
+    assert [part.share for part in parts] == [0.5, 0.5]
+
+
+def test_the_same_weights_are_found_wherever_they_stand(
+    make_model: MakeModel, tmp_path: Path
+) -> None:
+    models = [make_model("a"), make_model("b", gone=0.02), make_model("c", gone=0.02)]
+
+    with pytest.raises(DragomanError, match=r"c: it has the same weights as .*b; leave one out"):
+        average_models(models, tmp_path / "mean")
 
 
 def test_an_earlier_model_is_not_replaced(make_model: MakeModel, tmp_path: Path) -> None:
@@ -150,7 +171,7 @@ def test_a_mean_knows_the_text_of_all_its_models(
     assert main(["average", str(first), str(second), *shares, "-o", str(mean)]) == 0
 
     said = capsys.readouterr().out
-    assert re.search(r" 25% of .*first\n 75% of .*second \(.*, cosine [01]\.\d\d\)\n", said)
+    assert re.search(r" 25% of .*first\n +75% of .*second \(.*, cosine [01]\.\d\d\)\n", said)
     assert f"dragoman evaluate {mean} PAIRS --compare {first}" in said
     training = ModelDirectory(mean).description.training
     sources = [line.split("\t")[0] for line in (*sentences(100, 103), *sentences(300, 302))]
@@ -173,22 +194,85 @@ def test_a_mean_knows_the_text_of_all_its_models(
     )
 
 
-def test_a_text_without_a_licence_leaves_the_mean_without_one(
-    make_model: MakeModel, tmp_path: Path
-) -> None:
-    def trained(licence: str) -> dict[str, Any]:
-        recipe = {"licence": licence, "corpora": {"train": [{"path": "a.tsv"}], "overlap": "drop"}}
-        return {"recipe": recipe, "corpora": [], "sha256": {}, "scores": {"t": {}}}
+@pytest.fixture
+def trained(make_recipe: MakeRecipe, tmp_path: Path) -> Callable[..., dict[str, Any]]:
+    """Write what is recorded of a training of this text."""
 
+    def record(train: list[dict[str, Any]], licence: str = "MIT", **corpora: Any) -> dict[str, Any]:
+        recipe = to_table(make_recipe(licence=licence))
+        files = [path for corpus in train for path in corpus.values() if isinstance(path, str)]
+        recipe["corpora"] |= {"train": train, **corpora}
+        sha256 = {path: fingerprint_file(Path(path)) for path in files}
+        return {"recipe": recipe, "corpora": [], "sha256": sha256, "scores": {"t": {}}}
+
+    return record
+
+
+@pytest.mark.parametrize(("licences", "expected"), [(["MIT", "MIT"], "MIT"), (["MIT", ""], "")])
+def test_a_mean_has_a_licence_if_all_its_text_has(
+    make_model: MakeModel,
+    trained: Callable[..., dict[str, Any]],
+    tmp_path: Path,
+    licences: list[str],
+    expected: str,
+) -> None:
+    text = write_lines(tmp_path / "a.tsv", sentences(100, 103))
+    first, second = (trained([{"path": text}], licence) for licence in licences)
     models = [
-        make_model("a", training=trained("MIT")),
-        make_model("b", gone=0.02, training=trained("")),
-        make_model("c", gone=0.03),  # imported
+        make_model("a", training=first),
+        make_model("b", gone=0.02, training=second),
+        make_model("imported", gone=0.03),
     ]
+
+    average_models(models[:2], tmp_path / "known")
+    average_models(models, tmp_path / "partly")
+
+    known, partly = (ModelDirectory(tmp_path / name) for name in ("known", "partly"))
+    assert known.description.training["recipe"]["licence"] == expected
+    assert partly.description.training["recipe"]["licence"] == ""
+    card = (partly.path / "README.md").read_text(encoding="utf-8")
+    assert "What `imported` learnt from is not known." in card
+    assert "is not known" not in (known.path / "README.md").read_text(encoding="utf-8")
+    assert known.description.training["scores"] == {}
+
+
+def test_a_mean_has_learnt_what_one_of_its_models_was_kept_from(
+    make_model: MakeModel, trained: Callable[..., dict[str, Any]], tmp_path: Path
+) -> None:
+    old, new = (
+        write_lines(tmp_path / name, sentences(*numbers))
+        for name, numbers in (("old.tsv", (100, 110)), ("new.tsv", (200, 220)))
+    )
+    kept_out = trained([{"path": old}], test=[{"path": new}], overlap="drop")
+    kept_out["sha256"][new] = fingerprint_file(Path(new))
+    models = [
+        make_model("a", training=kept_out),
+        make_model("b", gone=0.02, training=trained([{"path": new}])),
+        make_model("c", gone=0.03),
+    ]
+
+    average_models(models[:2], tmp_path / "mean")
+    average_models([tmp_path / "mean", models[2]], tmp_path / "mean of a mean")
+
+    sources = [line.split("\t")[0] for line in sentences(200, 220)]
+    assert count_learnt(sources, ModelDirectory(models[0]).description.training, ("en", "it")) == 0
+    for name in ("mean", "mean of a mean"):
+        training = ModelDirectory(tmp_path / name).description.training
+        assert count_learnt(sources, training, ("en", "it")) == 20
+
+
+def test_text_of_both_models_is_named_once_as_the_first_had_it(
+    make_model: MakeModel, trained: Callable[..., dict[str, Any]], tmp_path: Path
+) -> None:
+    text, source, target = (
+        write_lines(tmp_path / name, sentences(100, 103)) for name in ("a.tsv", "a.en", "a.it")
+    )
+    plain = [{"source": source, "target": target}, {"source": target, "target": source}]
+    first = trained([{"path": text, "weight": 2.0}, *plain])
+    second = trained([{"path": text, "weight": 0.1, "hold_out": False}, *plain])
+    models = [make_model("a", training=first), make_model("b", gone=0.02, training=second)]
 
     average_models(models, tmp_path / "mean")
 
     training = ModelDirectory(tmp_path / "mean").description.training
-    assert training["recipe"]["licence"] == ""
-    assert training["recipe"]["corpora"]["train"] == [{"path": "a.tsv"}]
-    assert training["scores"] == {}
+    assert training["recipe"]["corpora"]["train"] == first["recipe"]["corpora"]["train"]

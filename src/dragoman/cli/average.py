@@ -51,9 +51,9 @@ def average(
         print_json({"output": str(output), "averaged": [asdict(part) for part in parts]})
         return
     first, *others = parts
-    print(f"{first.share:4.0%} of {first.model}")
+    print(f"{100 * first.share:5.3g}% of {first.model}")
     for part in others:
         likeness = f"its layers are like those of the first, cosine {part.likeness:.2f}"
-        print(f"{part.share:4.0%} of {part.model} ({likeness})")
+        print(f"{100 * part.share:5.3g}% of {part.model} ({likeness})")
     compared = f"dragoman evaluate {quote(str(output))} PAIRS --compare {quote(str(model))}"
     print(f"their mean is in {output}; to see what it is worth: {compared}")

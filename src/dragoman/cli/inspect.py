@@ -61,7 +61,9 @@ def _print_training(training: dict[str, Any]) -> None:
     if averaged := training.get("averaged"):
         print("\ntraining  the mean of several models")
         for part in averaged:
-            print(_plain(f"  {part['share']:4.0%}  {part['weights_sha256']}  {part['model']}"))
+            print(
+                _plain(f"  {100 * part['share']:5.3g}%  {part['weights_sha256']}  {part['model']}")
+            )
     for corpus in training.get("corpora", []):
         kept = f"{corpus['kept']:,} of {counted(corpus['read'], 'pair')}"
         print(_plain(f"  {corpus['name']}:"), kept)

@@ -28,21 +28,29 @@ def count_learnt(
 
     Args:
         sources: The sentences.
-        training: How the model was trained, as its description says.
+        training: How the model was trained, as its description says. The mean of several models
+            has learnt what any of them has.
         languages: The codes of the source and of the target.
     """
+    judged = set(map(canonical, sources)) - {""}
+    learnt = _learnt(judged, training, languages)
+    return sum(canonical(source) in learnt for source in sources)
+
+
+def _learnt(judged: set[str], training: Mapping[str, Any], languages: tuple[str, str]) -> set[str]:
+    """Find the canonical sentences that a model has learnt from."""
+    if parts := training.get("averaged"):
+        return set().union(*(_learnt(judged, part["training"], languages) for part in parts))
     files = training.get("sha256", {})
     try:
         corpora = from_table(CorporaConfig, training["recipe"]["corpora"])
     except (KeyError, TypeError, UsageError):  # imported, or of a version with other settings
-        return 0
-    judged = set(map(canonical, sources)) - {""}
+        return set()
     if corpora.overlap == "drop":  # these were kept out of what was learnt
         kept_out = (*corpora.validation, *corpora.test)
-        judged -= canonical_sources(_read_unchanged(kept_out, files, languages))
+        judged = judged - canonical_sources(_read_unchanged(kept_out, files, languages))
     pairs = islice(_read_unchanged(corpora.train, files, languages), MOST_PAIRS)
-    learnt = {known for pair in pairs if (known := canonical(pair.source)) in judged}
-    return sum(canonical(source) in learnt for source in sources)
+    return {known for pair in pairs if (known := canonical(pair.source)) in judged}
 
 
 def _read_unchanged(

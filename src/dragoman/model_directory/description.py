@@ -226,6 +226,8 @@ def _is_record(training: dict[str, Any]) -> bool:
         for part in training.get("averaged", []):
             numbers.append(part["share"])
             texts += [part["model"], part["weights_sha256"]]
+            if not _is_record(part["training"]):
+                return False
         for scores in training.get("scores", {}).values():
             for result in scores.values():
                 numbers.append(result["score"])

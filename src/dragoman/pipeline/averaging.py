@@ -1,11 +1,10 @@
 """One model from several that grew from the same weights: the mean of theirs."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
-
-import torch
 
 from dragoman.durable import write_atomically
 from dragoman.errors import DragomanError, UsageError
@@ -13,11 +12,12 @@ from dragoman.interop.staging import staging
 from dragoman.model_directory import ModelDirectory, save_model
 from dragoman.pipeline.beginning import BLOCK, other_sizes
 from dragoman.pipeline.model_card import CARD, model_card
+from dragoman.recipe import recorded_recipe
 from dragoman.training.averaging import Weights, weights_of
 
 LEAST_LIKENESS = 0.25
-"""Models of one vocabulary and shape that were trained apart had 0.1, those that had gone on from
-one model 0.4 and more (`docs/experiments.md`, 2026-11-29)."""
+"""Another seed of one recipe and vocabulary had 0.00, another vocabulary 0.1, and what had gone on
+from one model 0.4 and more (`docs/experiments.md`, 2026-11-29)."""
 
 
 class AveragingError(DragomanError):
@@ -64,17 +64,17 @@ def average_models(
     """
     parts_of_one = _normalise(shares or [1.0] * len(models), len(models))
     first, *others = directories = [ModelDirectory(model) for model in models]
-    for other in others:
+    for i, other in enumerate(others, start=1):
+        _check_weights(directories[:i], other)
         _check_form(first, other)
     with staging(output) as unfinished:
         mean, parts = _average(directories, parts_of_one)
-        described = [directory.description for directory in directories]
         description = replace(
             first.description,
-            max_length=min(one.max_length for one in described),
+            max_length=min(one.description.max_length for one in directories),
             alignment=None,  # of other weights, like the shortlist
             shortlist=None,
-            training=_record([one.training for one in described], parts),
+            training=_record(directories, parts),
             software={},
         )
         written = save_model(unfinished, description, first.load_tokenizers(), mean)
@@ -87,18 +87,29 @@ def average_models(
 def _normalise(shares: Sequence[float], count: int) -> list[float]:
     if count < 2:  # noqa: PLR2004
         raise UsageError("name two models or more, as the mean of one is that model")
-    if len(shares) != count or not all(0 < share < float("inf") for share in shares):
-        raise UsageError(f"give a positive --share for each of the {count} models, or none at all")
-    return [share / sum(shares) for share in shares]
+    of_one = []
+    if len(shares) == count and all(0 < share < math.inf for share in shares):
+        of_largest = [share / max(shares) for share in shares]
+        of_one = [share / sum(of_largest) for share in of_largest]
+    if not of_one or 0 in of_one:
+        raise UsageError(
+            f"give each of the {count} models a positive share of its own, as in --share 1 "
+            "--share 3, or leave out --share"
+        )
+    return of_one
+
+
+def _check_weights(earlier: Sequence[ModelDirectory], other: ModelDirectory) -> None:
+    for one in earlier:
+        if one.description.weights_sha256 == other.description.weights_sha256:
+            raise AveragingError(
+                f"{other.path}: it has the same weights as {one.path}; leave one out"
+            )
 
 
 def _check_form(first: ModelDirectory, other: ModelDirectory) -> None:
     """Raise an error unless each weight of one model means the same in the other."""
     ours, theirs = first.description, other.description
-    if ours.weights_sha256 == theirs.weights_sha256:
-        raise AveragingError(
-            f"{other.path}: it has the same weights as {first.path}; leave one out"
-        )
     if ours.languages != theirs.languages:
         objection = f"translates {' to '.join(theirs.languages)}, not {' to '.join(ours.languages)}"
     elif (ours.tokenizer, ours.special_ids) != (theirs.tokenizer, theirs.special_ids):
@@ -152,38 +163,63 @@ def _likeness(ours: Weights, theirs: Weights) -> float:
     alike in all models of a vocabulary.
     """
     names = [name for name, tensor in ours.items() if BLOCK.fullmatch(name) and tensor.dim() > 1]
-    one, other = (
-        torch.cat([weights[name].flatten() for name in names]) for weights in (ours, theirs)
-    )
-    return float(torch.nn.functional.cosine_similarity(one, other, dim=0))
-
-
-def _record(trainings: Sequence[dict[str, Any]], parts: Sequence[Part]) -> dict[str, Any]:
-    """Say where the mean comes from: the text of all models, and the other settings of the first.
-
-    Imported models have no recipe. There are no scores, as nobody has measured any.
-    """
-    averaged = [
-        {"model": part.model, "share": part.share, "weights_sha256": part.weights_sha256}
-        for part in parts
+    products = [
+        [
+            float((a.double() * b.double()).sum())
+            for a, b in ((one, other), (one, one), (other, other))
+        ]
+        for one, other in ((ours[name], theirs[name]) for name in names)
     ]
-    known = [training for training in trainings if "recipe" in training]
+    both, one, other = map(math.fsum, zip(*products, strict=True))
+    return both / math.sqrt(one * other) if one and other else 0.0
+
+
+def _record(directories: Sequence[ModelDirectory], parts: Sequence[Part]) -> dict[str, Any]:
+    """Say where the mean comes from: what is known of each model, and what is common to them.
+
+    The recipe is that of the first model that has one, with the training text of all: to fine-tune
+    the mean, or to distil it. Imported models have none. There are no scores, as nobody has
+    measured any.
+
+    Raises:
+        ModelError: this version of Dragoman does not understand a recipe.
+    """
+    trainings = [directory.description.training for directory in directories]
+    averaged = [
+        {
+            "model": part.model,
+            "share": part.share,
+            "weights_sha256": part.weights_sha256,
+            "training": training,
+        }
+        for part, training in zip(parts, trainings, strict=True)
+    ]
+    known = [
+        training
+        for directory, training in zip(directories, trainings, strict=True)
+        if recorded_recipe(directory)
+    ]
     if not known:
         return {"averaged": averaged}
     recipe = known[0]["recipe"]
-    learnt = {
-        corpus["path"]: corpus for one in known for corpus in one["recipe"]["corpora"]["train"]
-    }
+    learnt: dict[tuple[str, ...], dict[str, Any]] = {}
+    sha256: dict[str, str] = {}
+    for training in known:
+        for corpus in training["recipe"]["corpora"]["train"]:
+            files = tuple(str(corpus.get(key)) for key in ("path", "source", "target"))
+            learnt.setdefault(files, corpus)
+        sha256 = {**training.get("sha256", {}), **sha256}
     licences = {training["recipe"].get("licence", "") for training in known}
-    summaries = [corpus for training in known for corpus in training["corpora"]]
+    is_stated = len(known) == len(trainings) and "" not in licences
+    summaries = [corpus for training in known for corpus in training.get("corpora", [])]
     return {
         "averaged": averaged,
         "recipe": {
             **recipe,
             "corpora": {**recipe["corpora"], "train": list(learnt.values())},
-            "licence": "" if "" in licences else "; ".join(sorted(licences)),
+            "licence": "; ".join(sorted(licences)) if is_stated else "",
         },
         "corpora": [one for i, one in enumerate(summaries) if one not in summaries[:i]],
-        "sha256": {name: sha256 for one in known for name, sha256 in one["sha256"].items()},
+        "sha256": sha256,
         "scores": {},
     }

@@ -69,10 +69,13 @@ def _data(training: dict[str, Any], licence: str) -> str:
 
 def _origin(training: dict[str, Any]) -> str:
     """Say which model it was before, if any: it has learnt from that one's text, too."""
-    if "averaged" in training:
+    if averaged := training.get("averaged"):
+        unknown = [_name(part) for part in averaged if "recipe" not in part["training"]]
+        lacking = f"What {' and '.join(unknown)} learnt from is not known. " * bool(unknown)
         return (
             "It is the mean of several models, so it has learnt from the text of all, and from "
-            "that of the models that they began with.\n\n"
+            f"that of the models that they began with. {lacking}".rstrip()
+            + "\n\n"
         )
     settings = training["recipe"].get("training", {})
     model = settings.get("from_model") or settings.get("layers_from")
@@ -140,10 +143,14 @@ def _model(description: ModelDescription) -> str:
     )
 
 
+def _name(part: dict[str, Any]) -> str:
+    return f"`{PurePath(part['model']).name or 'another model'}`"
+
+
 def _weights(training: dict[str, Any]) -> str:
     """Say where the weights come from."""
     if averaged := training.get("averaged"):
-        parts = (f"{part['share']:.0%} of `{PurePath(part['model']).name}`" for part in averaged)
+        parts = (f"{100 * part['share']:.3g}% of {_name(part)}" for part in averaged)
         return (
             f"The weights are the mean of those of several models: {', '.join(parts)}. "
             "`model.toml` holds their checksums and those of the text."
