@@ -22,7 +22,7 @@ def average(
     """Average the weights of models that grew from one, into one as small and as fast as each.
 
     That may be a model and one that was fine-tuned from it: their mean has forgotten less. Or two
-    models that went on from one with different text: their mean is often better than both. Models
+    models that went on from one with different text: their mean may be better than both. Models
     that were trained apart have no useful mean, even with the same recipe, and are refused.
 
     For example:

@@ -46,9 +46,10 @@ def average_models(
     """Write a model whose weights are the mean of those of several models.
 
     All must have grown from the same weights: by fine-tuning, by distillation from one model's
-    layers, or by going on with other text. Their mean then often translates better than each
-    (Wortsman et al. 2022, arXiv 2203.05482), and that of a model and a fine-tuned one has forgotten
-    less than the second (Wortsman et al. 2022, arXiv 2109.01903).
+    layers, or by going on with other text. Their mean may then translate better than each (Wortsman
+    et al. 2022, arXiv 2203.05482), and that of a model and a fine-tuned one has forgotten less than
+    the second (Wortsman et al. 2022, arXiv 2109.01903). `benchmarks/distillation.md` and
+    `docs/finetuning.md` have measurements.
 
     Args:
         models: Two directories or more. Recipe and search settings are those of the first.
