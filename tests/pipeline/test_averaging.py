@@ -89,7 +89,7 @@ def test_what_belongs_to_other_weights_is_left_out(make_model: MakeModel, tmp_pa
     description = ModelDirectory(tmp_path / "mean").description
     assert description.alignment is None
     assert description.max_length == 10
-    assert [part["model"] for part in description.training["averaged"]] == [str(a), str(b)]
+    assert [part["model"] for part in description.training["models"]] == [str(a), str(b)]
     assert not (tmp_path / "mean" / "README.md").exists()  # nothing is known of the text
 
 

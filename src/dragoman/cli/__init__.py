@@ -79,6 +79,7 @@ def build_app() -> App:
         corpus,
         demo,
         distill,
+        ensemble,
         evaluate,
         explain,
         export,
@@ -107,6 +108,7 @@ def build_app() -> App:
     app.command(finetune.finetune)
     app.command(distill.distill)
     app.command(average.average)
+    app.command(ensemble.ensemble)
     app.command(translate.translate)
     app.command(evaluate.evaluate)
     app.command(judge.judge)

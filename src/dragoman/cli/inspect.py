@@ -47,6 +47,8 @@ def _print_sections(table: dict[str, Any], parameters: dict[str, int]) -> None:
         print(f"\n{section}")
         for key, value in table[section].items():
             print(_plain(f"  {key:<20} {value}"))
+    if members := table.get("ensemble_of"):
+        print(f"\nensemble  {members} models of these sizes, which decide together")
     _print_training(table["training"])
     print(f"\nweights  sha256 {table['weights_sha256']}")
 
@@ -58,9 +60,9 @@ def _print_training(training: dict[str, Any]) -> None:
             f"\ntraining  {training['updates']:,} updates, {training['target_tokens']:,} target "
             f"tokens, {training['minutes']} minutes"
         )
-    if averaged := training.get("averaged"):
-        print("\ntraining  the mean of several models")
-        for part in averaged:
+    if models := training.get("models"):
+        print("\ntraining  made of several models")
+        for part in models:
             print(
                 _plain(f"  {100 * part['share']:5.3g}%  {part['weights_sha256']}  {part['model']}")
             )

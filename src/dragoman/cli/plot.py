@@ -240,7 +240,9 @@ def _sizes(recipe_or_model: Path, vocab_size: int | None) -> tuple["TransformerC
             raise UsageError(f"{recipe_or_model}: a model has a vocabulary; leave out --vocab-size")
         from dragoman.model_directory import ModelDirectory
 
-        description = ModelDirectory(recipe_or_model).description
+        directory = ModelDirectory(recipe_or_model)
+        directory.check_is_one()
+        description = directory.description
         tokenizer = description.tokenizer
         return description.model, tokenizer.source_vocab_size, tokenizer.target_vocab_size
     from dragoman.planning.planned_run import sizes_of

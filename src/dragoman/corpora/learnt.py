@@ -28,8 +28,8 @@ def count_learnt(
 
     Args:
         sources: The sentences.
-        training: How the model was trained, as its description says. The mean of several models
-            has learnt what any of them has.
+        training: How the model was trained, as its description says. What was made of several
+            models has learnt what any of them has.
         languages: The codes of the source and of the target.
     """
     judged = set(map(canonical, sources)) - {""}
@@ -39,7 +39,7 @@ def count_learnt(
 
 def _learnt(judged: set[str], training: Mapping[str, Any], languages: tuple[str, str]) -> set[str]:
     """Find the canonical sentences that a model has learnt from."""
-    if parts := training.get("averaged"):
+    if parts := training.get("models"):
         return set().union(*(_learnt(judged, part["training"], languages) for part in parts))
     files = training.get("sha256", {})
     try:

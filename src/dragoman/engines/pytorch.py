@@ -27,6 +27,7 @@ from dragoman.engines.protocol import TEXTS_AT_ONCE, TEXTS_AT_ONCE_ON_GPU
 from dragoman.engines.recorded_steps import ALONE, Compute, RecordedSteps, Recorder
 from dragoman.engines.threads import for_each
 from dragoman.model.decoder_state import DecoderState
+from dragoman.model.ensemble import Ensemble
 from dragoman.model.linear import ROWS_AT_ONCE
 from dragoman.model.projection import Project
 from dragoman.model.softmax import REGISTER
@@ -77,7 +78,7 @@ class Step(Protocol):
 
 
 class PyTorchEngine:
-    """Searches with a `Transformer`."""
+    """Searches with a `Transformer`, or with several that decide together."""
 
     knows_phrases = True
     samples = True
@@ -86,7 +87,7 @@ class PyTorchEngine:
 
     def __init__(
         self,
-        transformer: Transformer,
+        transformer: Transformer | Ensemble,
         special_ids: SpecialIds,
         *,
         dtype: torch.dtype | None = None,
@@ -287,7 +288,7 @@ class PyTorchEngine:
         return torch.from_numpy(padded).to(self.device)
 
 
-def _tokens_per_batch(transformer: Transformer) -> int:
+def _tokens_per_batch(transformer: Transformer | Ensemble) -> int:
     """Choose how many tokens are decoded together."""
     device = next(transformer.parameters()).device
     if device.type != "cuda":
@@ -296,11 +297,12 @@ def _tokens_per_batch(transformer: Transformer) -> int:
     return memory // (CACHES_PER_TOKEN * _bytes_in_cache(transformer))
 
 
-def _bytes_in_cache(transformer: Transformer) -> int:
+def _bytes_in_cache(transformer: Transformer | Ensemble) -> int:
     """Tell how much memory the keys and values of a position take."""
     config = transformer.config
     numbers = 2 * config.num_decoder_layers * config.d_model
-    return numbers * next(transformer.parameters()).element_size()
+    members = len(transformer.members) if isinstance(transformer, Ensemble) else 1
+    return members * numbers * next(transformer.parameters()).element_size()
 
 
 def _batches(

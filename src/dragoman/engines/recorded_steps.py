@@ -15,6 +15,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from dragoman.model.decoder_state import BlockState, DecoderState
+from dragoman.model.ensemble import Ensemble
 from dragoman.model.keys_and_values import KeysAndValues
 from dragoman.model.positional_encoding import SinusoidTable
 from dragoman.model.projection import Project
@@ -117,14 +118,13 @@ class RecordedSteps:
     the same place, it is recorded, and those after it are replayed.
     """
 
-    def __init__(self, transformer: Transformer, record: Record) -> None:
+    def __init__(self, transformer: Transformer | Ensemble, record: Record) -> None:
         self._transformer = transformer
         self._record = record
         self._recording: _Recording | None = None
         self._shape: torch.Size | None = None
         self._memory: tuple[Tensor, ...] = ()
-        parts = transformer.positions.children()
-        self._tables = [part for part in parts if isinstance(part, SinusoidTable)]
+        self._tables = [part for part in transformer.modules() if isinstance(part, SinusoidTable)]
 
     def __call__(
         self, tokens: Tokens, state: DecoderState, project: Project | None = None

@@ -238,10 +238,10 @@ def build_pytorch_engine(directory: ModelDirectory, settings: EngineSettings) ->
         torch.set_num_threads(settings.threads)
     if device.type == "cpu":
         keep_freed_memory()
-    transformer = directory.load_transformer(str(device))
+    model = directory.load_model(str(device))
     special = directory.description.special_ids
     return PyTorchEngine(
-        transformer.to(choose_precision(settings.precision, device)),
+        model.to(choose_precision(settings.precision, device)),
         special,
         forbidden_ids=directory.description.forbidden_ids,
         shortlist=_load_shortlist(directory, settings),

@@ -81,10 +81,11 @@ def finetuning_recipe(order: FineTuning) -> tuple[Recipe, list[str]]:
 
     Raises:
         UsageError: an assignment is wrong, or there is no text to keep.
-        ModelError: the model's own recipe cannot be read.
+        ModelError: the model's own recipe cannot be read, or it is an ensemble.
         CorpusError: the text cannot be read, or a recipe cannot name the model.
     """
     model = ModelDirectory(order.model)
+    model.check_is_one()
     try:
         named = {assignment.partition("=")[0].strip() for assignment in order.assignments}
         _check(named, keep=order.keep)

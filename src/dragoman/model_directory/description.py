@@ -127,6 +127,8 @@ class ModelDescription:
     """Of `model.safetensors`; set when the model is saved."""
     model: TransformerConfig
     """The architecture."""
+    ensemble_of: int | None = None
+    """How many transformers of this architecture decide together; if not given, it is one."""
     tokenizer: TokenizerDescription
     special_ids: SpecialIds
     max_length: int = 512
@@ -153,6 +155,8 @@ class ModelDescription:
         return forbidden_ids(self.tokenizer.kind, self.special_ids)
 
     def __post_init__(self) -> None:
+        if self.ensemble_of is not None and self.ensemble_of < 2:  # noqa: PLR2004
+            raise ValueError(f"ensemble_of={self.ensemble_of} should be 2 or more")
         if not 1 <= self.max_length <= _LONGEST_TEXT:
             raise ValueError(f"max_length={self.max_length} is not between 1 and {_LONGEST_TEXT}")
 
@@ -223,7 +227,7 @@ def _is_record(training: dict[str, Any]) -> bool:
             numbers += [corpus["read"], corpus["kept"]]
             texts.append(corpus["name"])
         texts += training.get("sha256", {}).values()
-        for part in training.get("averaged", []):
+        for part in training.get("models", []):
             numbers.append(part["share"])
             texts += [part["model"], part["weights_sha256"]]
             if not _is_record(part["training"]):

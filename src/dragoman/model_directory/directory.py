@@ -36,6 +36,7 @@ from dragoman.tokenizers.tokenizer import TokenizerError
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from dragoman.model.ensemble import Ensemble
     from dragoman.model.transformer import Transformer
 
 _STAGING = ".saving"
@@ -96,11 +97,37 @@ class ModelDirectory:
             raise ModelError(f"{self.path / DESCRIPTION_NAME}: it does not describe the tokenizers")
         return pair
 
+    def check_is_one(self) -> None:
+        """Refuse an ensemble, for what only a single transformer can be used for.
+
+        Raises:
+            ModelError: it is one.
+        """
+        if self.description.ensemble_of is not None:
+            raise ModelError(
+                f"{self.path}: an ensemble, which can translate, be scored and be distilled; for "
+                "anything else, name one of its models, or its student"
+            )
+
     def load_transformer(self, device: str = "cpu") -> "Transformer":
         """Read the weights into a model that is ready to translate: no dropout, no gradients.
 
         `requires_grad_()` lets gradients reach its weights, and `train()` switches dropout on.
         Names, types and shapes are compared with the architecture before memory is allocated.
+
+        Raises:
+            ModelError: the weights are missing, damaged, not those that were saved, do not fit
+                the architecture, or are not all numbers; or it is an ensemble.
+        """
+        from dragoman.model.transformer import Transformer
+
+        self.check_is_one()
+        transformer = self.load_model(device)
+        assert isinstance(transformer, Transformer)
+        return transformer
+
+    def load_model(self, device: str = "cpu") -> "Transformer | Ensemble":
+        """Read the weights, as `load_transformer` does, of an ensemble, too.
 
         Raises:
             ModelError: the weights are missing, damaged, not those that were saved, do not fit

@@ -1,6 +1,7 @@
 """`model.safetensors`: weights that are compared with the description before they are used."""
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -14,11 +15,13 @@ if TYPE_CHECKING:
     from torch import Tensor
     from torch.overrides import TorchFunctionMode
 
+    from dragoman.model.ensemble import Ensemble
     from dragoman.model.transformer import Transformer
 
 WEIGHTS_NAME = "model.safetensors"
 
 _FLOATS = ("F32", "F16", "BF16")
+_MEMBER = re.compile(r"^members\.\d+\.")
 _MOST_COMPLAINTS = 5
 
 Header = dict[str, tuple[str, tuple[int, ...]]]
@@ -27,6 +30,8 @@ Header = dict[str, tuple[str, tuple[int, ...]]]
 
 def count_parameters(directory: Path) -> dict[str, int]:
     """Count the parameters of each part of a saved model; a shared table counts once.
+
+    Those of an ensemble count together.
 
     Raises:
         ModelError: the weights are missing or damaged.
@@ -39,7 +44,7 @@ def count_parameters(directory: Path) -> dict[str, int]:
         open_file(path).close()  # safetensors would wait for a pipe
         with safe_open(path, framework="numpy") as weights:
             for name, (_, shape) in _read_header(weights).items():
-                counts[name.partition(".")[0]] += math.prod(shape)
+                counts[_MEMBER.sub("", name).partition(".")[0]] += math.prod(shape)
     return counts
 
 
@@ -64,7 +69,7 @@ def explaining_damage(path: Path) -> Iterator[None]:
         ) from error
 
 
-def assemble(description: ModelDescription, weights: Any, path: Path) -> "Transformer":
+def assemble(description: ModelDescription, weights: Any, path: Path) -> "Transformer | Ensemble":
     """Build the described model around the weights of the file, ready to translate.
 
     Args:
@@ -80,19 +85,19 @@ def assemble(description: ModelDescription, weights: Any, path: Path) -> "Transf
     header = _read_header(weights)
     _check_size(description, header, path)
     try:
-        transformer = _build(description)
+        model = _build(description)
     except (ValueError, RuntimeError) as error:
         raise ModelError(f"{path.parent / DESCRIPTION_NAME}: {error}") from error
-    expected = dict(transformer.named_parameters())
+    expected = dict(model.named_parameters())
     _check_tensors({name: tuple(p.shape) for name, p in expected.items()}, header, path)
     loaded = {
         parameter: torch.nn.Parameter(_read_tensor(weights, name, path), requires_grad=False)
         for name, parameter in expected.items()
     }
-    for module in transformer.modules():
+    for module in model.modules():
         for name, parameter in list(module.named_parameters(recurse=False)):
             setattr(module, name, loaded[parameter])  # a shared table stays shared
-    return transformer.eval()
+    return model.eval()
 
 
 def check_weights(
@@ -106,24 +111,29 @@ def check_weights(
     import torch
 
     with torch.device("meta"):
-        transformer = _build(description)
-    expected = {name: tuple(p.shape) for name, p in transformer.named_parameters()}
+        model = _build(description)
+    expected = {name: tuple(p.shape) for name, p in model.named_parameters()}
     _check_tensors(
         expected, {name: (_FLOATS[0], tuple(t.shape)) for name, t in weights.items()}, path
     )
 
 
-def _build(description: ModelDescription) -> "Transformer":
+def _build(description: ModelDescription) -> "Transformer | Ensemble":
     """Build the described model, its weights still without values."""
+    from dragoman.model.ensemble import Ensemble
     from dragoman.model.transformer import Transformer
 
     with without_initialization():
-        return Transformer(
-            description.model,
-            source_vocab_size=description.tokenizer.source_vocab_size,
-            target_vocab_size=description.tokenizer.target_vocab_size,
-            padding_id=description.special_ids.pad,
-        )
+        transformers = [
+            Transformer(
+                description.model,
+                source_vocab_size=description.tokenizer.source_vocab_size,
+                target_vocab_size=description.tokenizer.target_vocab_size,
+                padding_id=description.special_ids.pad,
+            )
+            for _ in range(description.ensemble_of or 1)
+        ]
+    return transformers[0] if description.ensemble_of is None else Ensemble(transformers)
 
 
 def without_initialization() -> "TorchFunctionMode":
@@ -158,9 +168,10 @@ def _check_size(description: ModelDescription, header: Header, path: Path) -> No
     """Refuse an architecture that is larger than the file, before anything of it is built."""
     config, tokenizer = description.model, description.tokenizer
     stored = sum(math.prod(shape) for _, shape in header.values())
-    layers = config.num_encoder_layers + config.num_decoder_layers
+    members = description.ensemble_of or 1
+    layers = members * (config.num_encoder_layers + config.num_decoder_layers)
     vocab_sizes = (tokenizer.source_vocab_size, tokenizer.target_vocab_size)
-    needed = config.fewest_parameters + max(vocab_sizes) * config.d_model
+    needed = members * (config.fewest_parameters + max(vocab_sizes) * config.d_model)
     if min(vocab_sizes) < 1 or layers > len(header) or needed > stored:
         raise ModelError(
             f"{path}: it holds {stored} parameters in {len(header)} tensors, but {layers} layers "

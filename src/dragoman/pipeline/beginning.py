@@ -36,15 +36,16 @@ def check_sizes(recipe: Recipe) -> None:
     """Compare the sizes of a recipe with those of the model that it begins with, if there is one.
 
     Raises:
-        ModelError: there is no model.
+        ModelError: there is no model, or it is an ensemble.
         BeginningError: it has other sizes.
     """
     model = recipe.training.begins_with
     if model is None:
         return
     may_differ = LAYERS if recipe.training.layers_from is not None else ()
-    theirs = ModelDirectory(expand(model)).description.model
-    if changed := other_sizes(theirs, recipe.model, may_differ):
+    directory = ModelDirectory(expand(model))
+    directory.check_is_one()
+    if changed := other_sizes(directory.description.model, recipe.model, may_differ):
         raise BeginningError(
             f"{model}: the recipe has other sizes than the model that it begins with "
             f"({'; '.join(f'model.{key}: {change}' for key, change in changed.items())}); undo "

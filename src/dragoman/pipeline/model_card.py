@@ -33,10 +33,10 @@ def model_card(description: ModelDescription, licence: str) -> str:
         "## Use\n\n```sh\necho 'A sentence.' | dragoman translate THIS_DIRECTORY\n```\n\n"
         "```python\nfrom dragoman import Translator\n\n"
         'Translator("THIS_DIRECTORY")("A sentence.")\n```',
-        _data(training, licence),
+        _data(description, licence),
         _scores(training),
         _model(description),
-        "" if "averaged" in training else PRIVATE,
+        "" if "models" in training else PRIVATE,
     ]
     return "\n\n".join(section for section in sections if section) + "\n"
 
@@ -58,23 +58,25 @@ def _front_matter(description: ModelDescription, licence: str) -> str:
     return "\n".join(lines)
 
 
-def _data(training: dict[str, Any], licence: str) -> str:
+def _data(description: ModelDescription, licence: str) -> str:
     """Say what the model was trained on."""
-    table = _table(CORPUS_HEAD, corpus_rows(training))
+    table = _table(CORPUS_HEAD, corpus_rows(description.training))
     return (
-        f"## Training text\n\n{table}\n\n{_origin(training)}"
+        f"## Training text\n\n{table}\n\n{_origin(description)}"
         f"Licence of the text: {licence or 'not stated in the recipe'}."
     )
 
 
-def _origin(training: dict[str, Any]) -> str:
-    """Say which model it was before, if any: it has learnt from that one's text, too."""
-    if averaged := training.get("averaged"):
-        unknown = [_name(part) for part in averaged if "recipe" not in part["training"]]
+def _origin(description: ModelDescription) -> str:
+    """Say which models it was before, if any: it has learnt from their text, too."""
+    training = description.training
+    if models := training.get("models"):
+        unknown = [_name(part) for part in models if "recipe" not in part["training"]]
         lacking = f"What {' and '.join(unknown)} learnt from is not known. " * bool(unknown)
+        what = "the mean of several models" if description.ensemble_of is None else "an ensemble"
         return (
-            "It is the mean of several models, so it has learnt from the text of all, and from "
-            f"that of the models that they began with. {lacking}".rstrip()
+            f"It is {what}, so it has learnt from the text of all, and from that of the models "
+            f"that they began with. {lacking}".rstrip()
             + "\n\n"
         )
     settings = training["recipe"].get("training", {})
@@ -133,13 +135,13 @@ def _quoted(text: str) -> str:
 
 def _model(description: ModelDescription) -> str:
     """Say what the model is made of and how long it was trained."""
-    model, training = description.model, description.training
+    model, members = description.model, description.ensemble_of
     return (
-        "## Model\n\n"
+        f"## Model\n\n{f'{members} models, each with ' if members else ''}"
         f"{model.num_encoder_layers} encoder and {model.num_decoder_layers} decoder layers, "
         f"d_model {model.d_model}, d_ff {model.d_ff}, {model.num_heads} heads, "
         f"norm {model.norm} each sublayer; {description.tokenizer.kind} vocabulary of "
-        f"{description.tokenizer.target_vocab_size}. {_weights(training)}"
+        f"{description.tokenizer.target_vocab_size}. {_weights(description)}"
     )
 
 
@@ -147,14 +149,17 @@ def _name(part: dict[str, Any]) -> str:
     return f"`{PurePath(part['model']).name or 'another model'}`"
 
 
-def _weights(training: dict[str, Any]) -> str:
+def _weights(description: ModelDescription) -> str:
     """Say where the weights come from."""
-    if averaged := training.get("averaged"):
-        parts = (f"{100 * part['share']:.3g}% of {_name(part)}" for part in averaged)
-        return (
-            f"The weights are the mean of those of several models: {', '.join(parts)}. "
-            "`model.toml` holds their checksums and those of the text."
+    training = description.training
+    if models := training.get("models"):
+        parts = (f"{100 * part['share']:.3g}% of {_name(part)}" for part in models)
+        of_all = (
+            f"The weights are the mean of those of several models: {', '.join(parts)}."
+            if description.ensemble_of is None
+            else f"They decide together: {', '.join(map(_name, models))}."
         )
+        return f"{of_all} `model.toml` holds their checksums and those of the text."
     return (
         f"Trained for {training['updates']} updates on {training['target_tokens']} target tokens "
         f"in {training['minutes']} minutes, not counting validations; the weights are those of the "

@@ -92,6 +92,8 @@ class Insight:
             return "this server cannot look inside its models: PyTorch is not installed there"
         if not (self._directory.path / WEIGHTS_NAME).exists():
             return "this server cannot look inside this model: it has a copy without its weights"
+        if self._directory.description.ensemble_of is not None:
+            return "this server cannot look inside this model: it is an ensemble of several"
         return None
 
     def _check(self) -> None:

@@ -1,0 +1,38 @@
+"""`dragoman ensemble`: several models that decide together."""
+
+from pathlib import Path
+from shlex import quote
+
+from dragoman.cli.options import Output
+
+
+def ensemble(model: Path, /, *more_models: Path, output: Output) -> None:
+    """Put models into one directory, to decide together on each word.
+
+    Train them with one recipe and several seeds. Together they usually translate better than each,
+    but take as long as all of them, and need PyTorch. What translates, scores, serves or distils a
+    model takes an ensemble, too: its student is one small model again. What looks inside a model,
+    exports it or trains it further takes one model.
+
+    For example:
+
+        dragoman train my.toml -o runs/first
+        dragoman train my.toml -o runs/second --set seed=2
+        dragoman ensemble runs/first runs/second -o runs/both
+        dragoman distill runs/both pairs.tsv --student small-6-1 -o runs/taught-by-both
+
+    Parameters
+    ----------
+    model
+        A model directory, whose recipe and search settings the ensemble has.
+    more_models
+        More of them, with the same vocabulary and sizes.
+    output
+        The model directory to write, which must not exist yet.
+    """
+    from dragoman.pipeline.ensemble import make_ensemble
+
+    models = (model, *more_models)
+    make_ensemble(models, output)
+    compared = f"dragoman evaluate {quote(str(output))} PAIRS --compare {quote(str(model))}"
+    print(f"{len(models)} models are in {output}; to see what they are worth together: {compared}")

@@ -1,0 +1,96 @@
+"""Several transformers that decide together (Sutskever et al. 2014, section 3.6)."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from dragoman.model.decoder_state import BlockState, DecoderState
+from dragoman.model.projection import Project
+from dragoman.model.transformer import Transformer
+
+
+class Ensemble(nn.Module):
+    """Transformers of the same sizes and vocabularies, for translating and judging.
+
+    Each reads the source and the prefixes for itself. The logits are the mean of theirs; so the
+    probability of a token is the geometric mean of those that they give it, normalised. A state of
+    the ensemble is the states of its members, side by side, and so is its cache.
+    """
+
+    def __init__(self, members: Sequence[Transformer]) -> None:
+        super().__init__()
+        self.config = members[0].config
+        self.members = nn.ModuleList(members)
+        self.projection = JointProjection(members)
+
+    def states(
+        self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch target"]
+    ) -> Float[Tensor, "batch target d_model_of_all"]:
+        """Compute what `project` takes, at every target position."""
+        return torch.cat([member.states(source, target) for member in self._members()], dim=-1)
+
+    def project(
+        self, states: Float[Tensor, "*positions d_model_of_all"]
+    ) -> Float[Tensor, "*positions vocab"]:
+        """Compute the mean of the logits of the token that follows each state."""
+        return self.projection(states)
+
+    def start(self, source: Int[Tensor, "batch source"]) -> DecoderState:
+        """Let each encode the source, and prepare to decode it token by token."""
+        first, *others = (member.start(source) for member in self._members())
+        return replace(first, blocks=sum((each.blocks for each in others), first.blocks))
+
+    def step(
+        self,
+        tokens: Int[Tensor, "batch prefixes"],
+        state: DecoderState,
+        project: Project | None = None,
+    ) -> tuple[Float[Tensor, "batch prefixes vocab"], DecoderState]:
+        """Compute the logits of the tokens that follow these, as `Transformer.step` does."""
+        states, state = self.advance(tokens, state.extend())
+        return (project or self.project)(states), state
+
+    def advance(
+        self, tokens: Int[Tensor, "batch prefixes"], state: DecoderState
+    ) -> tuple[Float[Tensor, "batch prefixes d_model_of_all"], DecoderState]:
+        """Compute what `step` projects; `state.extend` has made room for the tokens."""
+        of_each = len(state.blocks) // len(self.members)
+        states = list[Tensor]()
+        blocks = list[BlockState]()
+        for i, member in enumerate(self._members()):
+            own = replace(state, blocks=state.blocks[i * of_each : (i + 1) * of_each])
+            of_member, own = member.advance(tokens, own)
+            states.append(of_member)
+            blocks += own.blocks
+        return torch.cat(states, dim=-1), replace(state, blocks=tuple(blocks))
+
+    def _members(self) -> Iterator[Transformer]:
+        """Yield the members, whose type a ModuleList does not know."""
+        for member in self.members:
+            assert isinstance(member, Transformer)
+            yield member
+
+
+class JointProjection(nn.Module):
+    """The mean of the logits of several transformers, from their states side by side."""
+
+    def __init__(self, members: Sequence[Transformer]) -> None:
+        super().__init__()
+        self._projections = [member.projection for member in members]
+
+    def forward(self, states: Float[Tensor, "... d_model_of_all"]) -> Float[Tensor, "... vocab"]:
+        return _mean(self._projections, states)
+
+    def narrow(self, tokens: Int[Tensor, " kept"]) -> Project:
+        """Return the projection to these entries of the vocabulary alone, in this order."""
+        narrowed = [projection.narrow(tokens) for projection in self._projections]
+        return lambda states: _mean(narrowed, states)
+
+
+def _mean(projections: Sequence[Project], states: Tensor) -> Tensor:
+    parts = states.chunk(len(projections), dim=-1)
+    logits = [project(part) for project, part in zip(projections, parts, strict=True)]
+    return sum(logits[1:], logits[0]) / len(logits)

@@ -1,0 +1,160 @@
+"""A model that is made of several others: what they must share, and what is recorded of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from dragoman.durable import write_atomically
+from dragoman.errors import DragomanError, UsageError
+from dragoman.model_directory import ModelDescription, ModelDirectory, save_model
+from dragoman.pipeline.beginning import other_sizes
+from dragoman.pipeline.model_card import CARD, model_card
+from dragoman.recipe import recorded_recipe
+from dragoman.training.averaging import Weights
+
+
+class PartError(DragomanError):
+    """Models cannot be made into one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """One of several models."""
+
+    model: str
+    """Its directory, as it was named."""
+
+    share: float
+    """Its part in what they are made into, from 0 to 1."""
+
+    weights_sha256: str
+
+
+def check_parts(directories: Sequence[ModelDirectory], remedy: str) -> None:
+    """Compare models that are to be made into one.
+
+    Args:
+        directories: The models.
+        remedy: What to name instead, for messages.
+
+    Raises:
+        UsageError: there are too few.
+        ModelError: one of them is an ensemble.
+        PartError: two of them have different languages, vocabularies or sizes, or the same weights.
+    """
+    if len(directories) < 2:  # noqa: PLR2004
+        raise UsageError("name two models or more, as one alone stays what it is")
+    first, *others = directories
+    first.check_is_one()
+    for i, other in enumerate(others, start=1):
+        other.check_is_one()
+        _check_weights(directories[:i], other)
+        if objection := _objection(first, other):
+            raise PartError(f"{other.path}: it {objection}; {remedy}")
+
+
+def _check_weights(earlier: Sequence[ModelDirectory], other: ModelDirectory) -> None:
+    for one in earlier:
+        if one.description.weights_sha256 == other.description.weights_sha256:
+            raise PartError(f"{other.path}: it has the same weights as {one.path}; leave one out")
+
+
+def _objection(first: ModelDirectory, other: ModelDirectory) -> str | None:
+    """Say what does not mean the same in both models; None if all does."""
+    ours, theirs = first.description, other.description
+    if ours.languages != theirs.languages:
+        return f"translates {' to '.join(theirs.languages)}, not {' to '.join(ours.languages)}"
+    if (ours.tokenizer, ours.special_ids) != (theirs.tokenizer, theirs.special_ids):
+        return f"has another vocabulary than {first.path}"
+    if changed := other_sizes(ours.model, theirs.model, ()):
+        sizes = "; ".join(f"model.{key}: {change}" for key, change in changed.items())
+        return f"has other sizes than {first.path} ({sizes})"
+    return None
+
+
+def save_made_of(
+    directories: Sequence[ModelDirectory],
+    parts: Sequence[Part],
+    weights: Weights,
+    output: Path,
+    *,
+    ensemble_of: int | None = None,
+) -> ModelDescription:
+    """Write the model that others were made into, with its card.
+
+    Recipe and search settings are those of the first.
+
+    Args:
+        directories: The models.
+        parts: The same, as they are recorded.
+        weights: What they were made into.
+        output: An empty directory.
+        ensemble_of: How many there are, if they stay apart.
+    """
+    first = directories[0]
+    description = replace(
+        first.description,
+        ensemble_of=ensemble_of,
+        max_length=min(one.description.max_length for one in directories),
+        alignment=None,  # of other weights, like the shortlist
+        shortlist=None,
+        training=_record(directories, parts),
+        software={},
+    )
+    written = save_model(output, description, first.load_tokenizers(), weights)
+    if "recipe" in written.training:
+        card = model_card(written, written.training["recipe"].get("licence", ""))
+        write_atomically(output / CARD, card)
+    return written
+
+
+def _record(directories: Sequence[ModelDirectory], parts: Sequence[Part]) -> dict[str, Any]:
+    """Say where a model comes from: what is known of each part, and what is common to them.
+
+    The recipe is that of the first one that has one, with the training text of all: to fine-tune
+    what they were made into, or to distil it. Imported models have none. There are no scores, as
+    nobody has measured any.
+
+    Raises:
+        ModelError: this version of Dragoman does not understand a recipe.
+    """
+    trainings = [directory.description.training for directory in directories]
+    models = [
+        {
+            "model": part.model,
+            "share": part.share,
+            "weights_sha256": part.weights_sha256,
+            "training": training,
+        }
+        for part, training in zip(parts, trainings, strict=True)
+    ]
+    known = [
+        training
+        for directory, training in zip(directories, trainings, strict=True)
+        if recorded_recipe(directory)
+    ]
+    if not known:
+        return {"models": models}
+    recipe = known[0]["recipe"]
+    learnt: dict[tuple[str, ...], dict[str, Any]] = {}
+    sha256: dict[str, str] = {}
+    for training in known:
+        for corpus in training["recipe"]["corpora"]["train"]:
+            files = tuple(str(corpus.get(key)) for key in ("path", "source", "target"))
+            learnt.setdefault(files, corpus)
+        sha256 = {**training.get("sha256", {}), **sha256}
+    licences = {training["recipe"].get("licence", "") for training in known}
+    is_stated = len(known) == len(trainings) and "" not in licences
+    summaries = [corpus for training in known for corpus in training.get("corpora", [])]
+    return {
+        "models": models,
+        "recipe": {
+            **recipe,
+            "corpora": {**recipe["corpora"], "train": list(learnt.values())},
+            "licence": "; ".join(sorted(licences)) if is_stated else "",
+        },
+        "corpora": [one for i, one in enumerate(summaries) if one not in summaries[:i]],
+        "sha256": sha256,
+        "scores": {},
+    }
