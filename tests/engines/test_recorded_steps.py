@@ -1,5 +1,6 @@
 """Steps in memory that stays where it is. What is recorded is tested in `test_on_gpu.py`."""
 
+import copy
 import weakref
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,6 +17,7 @@ from dragoman.decoding.phrase import Phrase, Spelling
 from dragoman.engines.pytorch import PyTorchEngine
 from dragoman.engines.recorded_steps import RecordedSteps
 from dragoman.model import decoder_state, positional_encoding
+from dragoman.model.ensemble import Ensemble
 from dragoman.model.transformer import Transformer
 from dragoman.tokenizers.tokenizer import SpecialIds
 
@@ -56,7 +58,7 @@ def model(request: pytest.FixtureRequest) -> Transformer:
 
 
 def assert_same_search(
-    model: Transformer,
+    model: Transformer | Ensemble,
     config: SearchConfig,
     required: list[list[Phrase]] | None = None,
     num_begun: int = 0,
@@ -92,6 +94,14 @@ def test_a_search_that_replays_finds_the_same(
 ) -> None:
     monkeypatch.setattr(decoder_state, "TOKENS_AT_ONCE", tokens_at_once)
     assert_same_search(model, config, num_begun=num_begun)
+
+
+def test_an_ensemble_replays_the_steps_of_all(model: Transformer) -> None:
+    other = copy.deepcopy(model)
+    with torch.no_grad():
+        for parameter in other.parameters():
+            parameter.add_(0.1 * torch.randn_like(parameter))
+    assert_same_search(Ensemble([model, other]), SearchConfig())
 
 
 def test_the_number_of_prefixes_may_change(model: Transformer) -> None:
