@@ -13,11 +13,11 @@ from tests.untrained import save_transformer, untrained
 from dragoman.cli import main
 from dragoman.corpora.learnt import count_learnt
 from dragoman.decoding.config import SearchConfig
-from dragoman.distillation.student import student_recipe
 from dragoman.engines.pytorch import PyTorchEngine
-from dragoman.errors import DragomanError, UsageError
+from dragoman.errors import DragomanError
 from dragoman.model.ensemble import Ensemble
 from dragoman.model_directory import ModelDirectory, ModelError
+from dragoman.pipeline.beginning import take_weights
 from dragoman.pipeline.ensemble import make_ensemble
 from dragoman.pipeline.of_several import PartError
 from dragoman.pipeline.run import train_model
@@ -25,6 +25,7 @@ from dragoman.serving.insight import Insight
 from dragoman.serving.refusal import RefusalError
 from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.tokenizers.training import train_tokenizers
+from dragoman.training.averaging import weights_of
 from dragoman.translator import Translator
 
 from .conftest import Listener, MakeRecipe, sentences
@@ -201,6 +202,27 @@ def test_fewer_weights_than_it_should_have_are_refused(
             ModelDirectory(both).load_model()
 
 
+def test_a_student_begins_with_the_layers_of_the_first_model(
+    make_model: MakeModel, tmp_path: Path
+) -> None:
+    models = [make_model(1, num_encoder_layers=2), make_model(2, num_encoder_layers=2)]
+    make_ensemble(models, tmp_path / "both")
+    both = ModelDirectory(tmp_path / "both")
+    pair = both.load_tokenizers()
+    student = untrained(pair, num_encoder_layers=4)
+
+    take_weights(str(both.path), student, pair, tmp_path)
+
+    first = ModelDirectory(models[0]).load_transformer()
+    taken, theirs = weights_of(student), weights_of(first)
+    name = "feed_forward.widen.weight"
+    for layer, origin in enumerate([0, 0, 1, 1]):
+        assert taken[f"encoder.blocks.{layer}.{name}"].equal(
+            theirs[f"encoder.blocks.{origin}.{name}"]
+        )
+    assert taken["source_embeddings.table.weight"].equal(theirs["source_embeddings.table.weight"])
+
+
 @pytest.mark.slow
 def test_an_ensemble_is_scored_judged_and_distilled(
     make_recipe: MakeRecipe, tmp_path: Path, display: Listener, capsys: pytest.CaptureFixture[str]
@@ -221,7 +243,7 @@ def test_an_ensemble_is_scored_judged_and_distilled(
     sizes = ["num_encoder_layers=2", "num_decoder_layers=1", "d_model=16", "d_ff=24", "num_heads=2"]
     assert main([*order, *(f"--set=model.{size}" for size in sizes)]) == 0
 
-    assert "layers_from" not in (student / "recipe.toml").read_text(encoding="utf-8")
+    assert f'layers_from = "{both}"' in (student / "recipe.toml").read_text(encoding="utf-8")
     assert Translator(student)("one two")
     description = ModelDirectory(both).description
     sources = [line.split("\t")[0] for line in sentences(100, 103)]
@@ -230,5 +252,3 @@ def test_an_ensemble_is_scored_judged_and_distilled(
     assert "It is an ensemble, so it has learnt from the text of all" in card
     assert "2 models, each with 1 encoder and 1 decoder layers" in card
     assert "They decide together: `first`, `second`." in card
-    with pytest.raises(UsageError):
-        student_recipe(ModelDirectory(both), "tiney", {}, ())

@@ -55,9 +55,8 @@ def student_recipe(
 
 
 def _beginning_with(teacher: ModelDirectory, recipe: Recipe) -> Recipe:
-    """Let a student begin with the layers of its teacher, if they fit."""
-    is_one = teacher.description.ensemble_of is None
-    fits = is_one and not other_sizes(teacher.description.model, recipe.model, LAYERS)
+    """Let a student begin with the layers of its teacher, or of the first one, if they fit."""
+    fits = not other_sizes(teacher.description.model, recipe.model, LAYERS)
     has_its_words = recipe.tokenizer.from_model == as_setting(teacher.path)
     if recipe.training.begins_with is not None or not (fits and has_its_words):
         return recipe

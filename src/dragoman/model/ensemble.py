@@ -67,6 +67,11 @@ class Ensemble(nn.Module):
             blocks += own.blocks
         return torch.cat(states, dim=-1), replace(state, blocks=tuple(blocks))
 
+    @property
+    def first(self) -> Transformer:
+        """The first member."""
+        return next(self._members())
+
     def _members(self) -> Iterator[Transformer]:
         """Yield the members, whose type a ModuleList does not know."""
         for member in self.members:

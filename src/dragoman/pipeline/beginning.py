@@ -12,6 +12,7 @@ from dragoman.corpora.text_file import expand
 from dragoman.durable import write_atomically
 from dragoman.errors import DragomanError
 from dragoman.model.config import TransformerConfig
+from dragoman.model.ensemble import Ensemble
 from dragoman.model.transformer import Transformer
 from dragoman.model_directory import DESCRIPTION_NAME, WEIGHTS_NAME, ModelDirectory
 from dragoman.recipe import Recipe, differences
@@ -36,7 +37,7 @@ def check_sizes(recipe: Recipe) -> None:
     """Compare the sizes of a recipe with those of the model that it begins with, if there is one.
 
     Raises:
-        ModelError: there is no model, or it is an ensemble.
+        ModelError: there is no model, or it is an ensemble that should be trained further.
         BeginningError: it has other sizes.
     """
     model = recipe.training.begins_with
@@ -44,7 +45,8 @@ def check_sizes(recipe: Recipe) -> None:
         return
     may_differ = LAYERS if recipe.training.layers_from is not None else ()
     directory = ModelDirectory(expand(model))
-    directory.check_is_one()
+    if recipe.training.from_model is not None:
+        directory.check_is_one()
     if changed := other_sizes(directory.description.model, recipe.model, may_differ):
         raise BeginningError(
             f"{model}: the recipe has other sizes than the model that it begins with "
@@ -95,7 +97,8 @@ def take_weights(
 ) -> None:
     """Overwrite new weights with those of a model of the same sizes, except numbers of layers.
 
-    The first process records which weights they were: the model may change during the run.
+    Of an ensemble, the first model is taken. The first process records which weights they were: the
+    model may change during the run.
 
     Args:
         model: Its directory, as a recipe names it.
@@ -118,7 +121,9 @@ def take_weights(
             f'tokenizer.from_model = "{model}", or leave out what names the model in its training '
             "section"
         )
-    copy_weights(at_the_same_depth(directory.load_transformer(), transformer), transformer)
+    loaded = directory.load_model()
+    first = loaded.first if isinstance(loaded, Ensemble) else loaded
+    copy_weights(at_the_same_depth(first, transformer), transformer)
     if rank() == 0:
         taken = {f"{model}/{WEIGHTS_NAME}": directory.description.weights_sha256}
         write_atomically(run / BEGINNING, tomli_w.dumps(taken))

@@ -47,7 +47,8 @@ class TrainingConfig:
 
     layers_from: str | None = None
     """The same for a model with other numbers of layers, such as a teacher: each layer starts as a
-    copy of the one where the same share of that model's depth ends."""
+    copy of the one where the same share of that model's depth ends. Of an ensemble, it is the first
+    model."""
 
     updates: int = 20_000
     """Number of weight updates, after which training ends at the latest."""
