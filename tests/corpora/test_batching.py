@@ -220,6 +220,10 @@ def test_filled_up_only_micro_batches_of_the_longest_shapes_are_not_full(tmp_pat
     full = np.array([shape.rows for shape in shapes])[plan.shapes]
     assert sorted(plan.shapes[plan.rows < full]) == [1, 3]
     assert plan.rows.sum() == len(lengths)
+    for number, place in enumerate(plan.shapes.tolist()):
+        source, target = np.array(lengths)[plan.micro_batch(number)].max(axis=0).tolist()
+        assert source + 1 <= shapes[place].source_length
+        assert target + 2 <= shapes[place].target_length
 
 
 @pytest.mark.parametrize(
