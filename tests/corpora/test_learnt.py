@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from dragoman.corpora import learnt
+from dragoman.corpora import huggingface, learnt
 from dragoman.corpora.fingerprint import fingerprint_file
 from dragoman.corpora.learnt import count_learnt
 
@@ -48,6 +48,12 @@ def test_text_that_is_gone_or_has_changed_says_nothing(text: Path, tmp_path: Pat
     text.write_text("A cat.\tUn gatto.\n")
     assert count_learnt(TEST, training, LANGUAGES) == 1
     other.unlink()
+    assert count_learnt(TEST, training, LANGUAGES) == 0
+
+
+def test_text_on_the_hub_is_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(huggingface, "read_hub", lambda *_: [("A cat.", "Un gatto.", 1)])
+    training = {"recipe": {"corpora": {"train": [{"path": "hf:somebody/text"}]}}, "sha256": {}}
     assert count_learnt(TEST, training, LANGUAGES) == 0
 
 
