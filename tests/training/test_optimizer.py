@@ -44,6 +44,16 @@ def test_a_wide_matrix_and_its_transpose_are_treated_alike() -> None:
     torch.testing.assert_close(orthogonalise(matrices.mT), orthogonalise(matrices).mT)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_a_matrix_without_any_gradient_only_decays(dtype: torch.dtype) -> None:
+    matrix = nn.Parameter(torch.ones(3, 4))
+    matrix.grad = torch.zeros(3, 4)
+
+    Optimizers(Muon([matrix], weight_decay=0.5, dtype=dtype)).step(0.1)
+
+    torch.testing.assert_close(matrix.detach(), torch.full((3, 4), 0.95))
+
+
 def test_matrices_are_updated_as_each_would_be_alone() -> None:
     dtype = torch.bfloat16  # in float32, each is alone
     torch.manual_seed(5)
