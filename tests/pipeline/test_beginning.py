@@ -7,9 +7,16 @@ from typing import Any
 import pytest
 import torch
 
+from dragoman.config import to_table
 from dragoman.model.config import TransformerConfig
 from dragoman.model.transformer import Transformer
-from dragoman.pipeline.beginning import BeginningError, at_the_same_depth, check_kind
+from dragoman.model_directory import ModelDirectory
+from dragoman.pipeline.beginning import (
+    BeginningError,
+    at_the_same_depth,
+    check_kind,
+    check_sizes,
+)
 from dragoman.recipe import recipe_from_table
 from dragoman.training.averaging import copy_weights, weights_of
 
@@ -69,6 +76,27 @@ def test_every_weight_of_a_model_of_the_same_depth_is_taken() -> None:
 
 MODEL = Path("tests/fixtures/release-0.1.0/model")
 """Its vocabulary is unigram."""
+
+
+def test_what_a_run_begins_with_may_have_had_any_dropout_but_no_other_sizes() -> None:
+    theirs = to_table(ModelDirectory(MODEL).description.model)
+    rates = {name: 0.45 for name in theirs if name.endswith("dropout")}
+
+    def beginning_with_other(changes: dict[str, Any]) -> Any:
+        return recipe_from_table(
+            {
+                "source_language": "en",
+                "target_language": "it",
+                "corpora": {"train": [{"path": "a.tsv"}]},
+                "model": theirs | changes,
+                "training": {"from_model": str(MODEL)},
+            }
+        )
+
+    check_sizes(beginning_with_other(rates))
+
+    with pytest.raises(BeginningError, match=r"other sizes .* \(model\.d_ff: "):
+        check_sizes(beginning_with_other({"d_ff": theirs["d_ff"] + 2}))
 
 
 def taking_from(model: Path, kind: str) -> Any:
