@@ -255,6 +255,12 @@ def test_a_source_that_comes_again_and_again_does_not_fill_the_validation_text()
         assert not held_out[:500].any()
 
 
+def test_where_all_sources_come_again_and_again_the_rarest_validates() -> None:
+    assert choose(iter(["one", "two"] * 3 + ["six"] * 2 + ["one"])).tolist() == (
+        [False] * 6 + [True] * 2 + [False]
+    )
+
+
 def test_held_out_pairs_are_counted_for_the_corpus_that_they_leave(prepare: Prepare) -> None:
     text = prepare(sentences(100, 150), more=sentences(200, 290))
 
