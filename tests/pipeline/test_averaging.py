@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,11 @@ from dragoman.cli import main
 from dragoman.config import to_table
 from dragoman.corpora.fingerprint import fingerprint_file
 from dragoman.corpora.learnt import count_learnt
+from dragoman.corpora.prepared_text import CorpusSummary
 from dragoman.errors import DragomanError
 from dragoman.interop.staging import OutputError
 from dragoman.model_directory import AlignmentDescription, ModelDirectory, update_description
+from dragoman.model_directory.description import ShortlistDescription
 from dragoman.pipeline.averaging import average_models
 from dragoman.pipeline.run import train_model
 from dragoman.recipe import recorded_recipe
@@ -82,12 +85,18 @@ def test_without_shares_all_models_count_alike(make_model: MakeModel, tmp_path: 
 
 def test_what_belongs_to_other_weights_is_left_out(make_model: MakeModel, tmp_path: Path) -> None:
     a, b = make_model("a", max_length=20), make_model("b", gone=0.02, max_length=10)
-    update_description(a, alignment=AlignmentDescription(layer=1, agreement=1, text="t", pairs=1))
+    update_description(
+        a,
+        alignment=AlignmentDescription(layer=1, agreement=1, text="t", pairs=1),
+        shortlist=ShortlistDescription(
+            sha256="0" * 64, text="t", pairs=1, coverage=1, mean_length=1
+        ),
+    )
 
     average_models([a, b], tmp_path / "mean")
 
     description = ModelDirectory(tmp_path / "mean").description
-    assert description.alignment is None
+    assert (description.alignment, description.shortlist) == (None, None)
     assert description.max_length == 10
     assert [part["model"] for part in description.training["models"]] == [str(a), str(b)]
     assert not (tmp_path / "mean" / "README.md").exists()  # nothing is known of the text
@@ -270,9 +279,11 @@ def test_text_of_both_models_is_named_once_as_the_first_had_it(
     plain = [{"source": source, "target": target}, {"source": target, "target": source}]
     first = trained([{"path": text, "weight": 2.0}, *plain])
     second = trained([{"path": text, "weight": 0.1, "hold_out": False}, *plain])
+    first["corpora"] = second["corpora"] = [asdict(CorpusSummary("a", 2.0, 3, 3, {}, 0))]
     models = [make_model("a", training=first), make_model("b", gone=0.02, training=second)]
 
     average_models(models, tmp_path / "mean")
 
     training = ModelDirectory(tmp_path / "mean").description.training
     assert training["recipe"]["corpora"]["train"] == first["recipe"]["corpora"]["train"]
+    assert training["corpora"] == first["corpora"]
