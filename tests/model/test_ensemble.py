@@ -1,4 +1,4 @@
-"""An ensemble is the mean of its members' logits, at once and token by token."""
+"""An ensemble is the mean of its members' probabilities, at once and token by token."""
 
 from collections.abc import Callable
 
@@ -13,7 +13,7 @@ Build = Callable[..., Transformer]
 
 
 @torch.inference_mode()
-def test_its_logits_are_the_mean_of_its_members(build: Build) -> None:
+def test_its_probabilities_are_the_means_of_its_members(build: Build) -> None:
     members = [build(), build(), build()]
     source, target = torch.randint(1, VOCAB, (4, 9)), torch.randint(1, VOCAB, (4, 6))
     source[1, 5:] = PADDING
@@ -21,10 +21,11 @@ def test_its_logits_are_the_mean_of_its_members(build: Build) -> None:
     ensemble = Ensemble(members)
 
     logits = ensemble.project(ensemble.states(source, target))
-    expected = torch.stack([member(source, target) for member in members]).mean(dim=0)
-    torch.testing.assert_close(logits, expected)
+    theirs = torch.stack([member(source, target) for member in members])
+    torch.testing.assert_close(logits.exp(), theirs.softmax(dim=-1).mean(dim=0))
     narrow = ensemble.projection.narrow(torch.tensor([7, 2]))
-    torch.testing.assert_close(narrow(ensemble.states(source, target)), expected[..., [7, 2]])
+    of_two = narrow(ensemble.states(source, target)).exp()
+    torch.testing.assert_close(of_two, theirs[..., [7, 2]].softmax(dim=-1).mean(dim=0))
 
 
 @torch.inference_mode()

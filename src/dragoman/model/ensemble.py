@@ -1,7 +1,9 @@
 """Several transformers that decide together (Sutskever et al. 2014, section 3.6)."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial, reduce
 
 import torch
 from jaxtyping import Float, Int
@@ -15,9 +17,10 @@ from dragoman.model.transformer import Transformer
 class Ensemble(nn.Module):
     """Transformers of the same sizes and vocabularies, for translating and judging.
 
-    Each reads the source and the prefixes for itself. The logits are the mean of theirs; so the
-    probability of a token is the geometric mean of those that they give it, normalised. A state of
-    the ensemble is the states of its members, side by side, and so is its cache.
+    Each reads the source and the prefixes for itself. The probability of a token is the mean of
+    those that they give it; their geometric mean, which needs no logarithms, translated a little
+    worse (`benchmarks/ensembles.md`). A state of the ensemble is the states of its members, side by
+    side, and so is its cache.
     """
 
     def __init__(self, members: Sequence[Transformer]) -> None:
@@ -35,7 +38,7 @@ class Ensemble(nn.Module):
     def project(
         self, states: Float[Tensor, "*positions d_model_of_all"]
     ) -> Float[Tensor, "*positions vocab"]:
-        """Compute the mean of the logits of the token that follows each state."""
+        """Compute the logits, which are log-probabilities, of the token that follows each state."""
         return self.projection(states)
 
     def start(self, source: Int[Tensor, "batch source"]) -> DecoderState:
@@ -80,22 +83,25 @@ class Ensemble(nn.Module):
 
 
 class JointProjection(nn.Module):
-    """The mean of the logits of several transformers, from their states side by side."""
+    """The log-probabilities of several transformers together, from their states side by side."""
 
     def __init__(self, members: Sequence[Transformer]) -> None:
         super().__init__()
         self._projections = [member.projection for member in members]
 
     def forward(self, states: Float[Tensor, "... d_model_of_all"]) -> Float[Tensor, "... vocab"]:
-        return _mean(self._projections, states)
+        return _log_of_mean(self._projections, states)
 
     def narrow(self, tokens: Int[Tensor, " kept"]) -> Project:
         """Return the projection to these entries of the vocabulary alone, in this order."""
         narrowed = [projection.narrow(tokens) for projection in self._projections]
-        return lambda states: _mean(narrowed, states)
+        return partial(_log_of_mean, narrowed)
 
 
-def _mean(projections: Sequence[Project], states: Tensor) -> Tensor:
-    parts = states.chunk(len(projections), dim=-1)
-    logits = [project(part) for project, part in zip(projections, parts, strict=True)]
-    return sum(logits[1:], logits[0]) / len(logits)
+def _log_of_mean(projections: Sequence[Project], states: Tensor) -> Tensor:
+    """Return log(1/n * sum of softmax(logits of each)), in single precision."""
+    log_probabilities = (
+        project(part).log_softmax(dim=-1, dtype=torch.float32)
+        for project, part in zip(projections, states.chunk(len(projections), dim=-1), strict=True)
+    )
+    return reduce(torch.logaddexp, log_probabilities) - math.log(len(projections))
