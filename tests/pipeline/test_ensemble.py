@@ -14,6 +14,7 @@ from tests.untrained import save_transformer, untrained
 from dragoman.cli import main
 from dragoman.corpora.learnt import count_learnt
 from dragoman.decoding.config import SearchConfig
+from dragoman.engines.protocol import EngineError
 from dragoman.engines.pytorch import PyTorchEngine
 from dragoman.errors import DragomanError
 from dragoman.model.ensemble import Ensemble
@@ -178,6 +179,10 @@ def test_what_takes_one_model_refuses_an_ensemble(
         *_, error = capsys.readouterr().err.splitlines()
         assert error.startswith(f"dragoman: {both}: an ensemble, which "), command
         assert not list(tmp_path.glob("output*"))
+    with pytest.raises(
+        EngineError, match="both: CTranslate2 has no ensembles; take engine pytorch"
+    ):
+        Translator(both, engine="ctranslate2")
     insight = Insight(both)
     assert not insight.explains
     with pytest.raises(RefusalError, match="it is an ensemble"):

@@ -33,6 +33,11 @@ def read_config(directory: ModelDirectory, copy: Path) -> dict[str, Any]:
         EngineError: there is no copy, or it was not made by `dragoman export`, or from other
             weights.
     """
+    if directory.description.ensemble_of is not None:
+        raise EngineError(
+            f"{directory.path}: CTranslate2 has no ensembles; take engine pytorch, or distil a "
+            "student and export that"
+        )
     path = copy / "config.json"
     try:
         with open_file(path) as file:
