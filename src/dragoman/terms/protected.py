@@ -225,6 +225,7 @@ def cut_around(text: str, terms: Sequence[Term]) -> list[str]:
     """
     pieces, end = [""], 0
     for term in terms:
+        # One that touches an earlier one is in its piece; with many, looking again is quadratic.
         if term.kind == "glossary" or term.end <= end:
             continue
         before, after = text[end : max(end, term.start)], text[term.end :]
