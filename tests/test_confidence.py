@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.confidence import judge_words
+from dragoman.confidence import Judgement, judge_words
 from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.tokenizers.tokenizer import Tokenizer
 from dragoman.tokenizers.training import train_tokenizers
@@ -67,3 +67,17 @@ def test_the_bytes_of_a_character_are_one_word(unigram: Tokenizer) -> None:
 
 def test_an_empty_translation_has_no_words() -> None:
     assert judge_words([], [math.log(0.5)], PIECES) == []
+
+
+@pytest.mark.parametrize(
+    ("probabilities", "expected"), [((0.5, 0.8, 0.2), 0.08 ** (1 / 3)), ((0.25,), 0.25), ((), 1.0)]
+)
+def test_the_confidence_in_a_translation_is_the_mean_of_its_tokens_probabilities(
+    probabilities: tuple[float, ...], expected: float
+) -> None:
+    judgement = Judgement(
+        words=(),
+        log_probability=math.fsum(map(math.log, probabilities)),
+        num_tokens=len(probabilities),
+    )
+    assert judgement.confidence == pytest.approx(expected)

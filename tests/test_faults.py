@@ -79,6 +79,8 @@ def test_a_copy_is_a_fault_but_not_that_of_a_name() -> None:
     address = "https://example.com/a-page/about/horses/and/their/riders?in=hills"
     assert not copied(f"See {address}.", f"Vedi {address}.")
     assert copied(f"{sentence}: {address}", f"{sentence}: {address}")
+    assert copied("one man riding brown horse hills", "hills horse brown riding man one")
+    assert not copied("one man riding brown horse", "horse brown riding man one")
     # A word of the source excuses one of the translation, not ten.
     assert not copied(sentence, "horse horse horse horse horse horse horse")
 
@@ -89,6 +91,8 @@ def test_a_copy_is_a_fault_but_not_that_of_a_name() -> None:
         ("One man is riding a green horse over the brown mountains.", True),
         ("One man sta cavalcando a brown horse over the green colline", True),
         ("Un uomo cavalca a brown horse sulle colline verdi.", False),  # fewer than half
+        ("Cavallo marrone is riding over the.", True),
+        ("Cavallo marrone riding over the.", False),  # too few words
         ("Un uomo cavalca un cavallo marrone sulle colline verdi.", False),
         ("One Man Riding Brown Horse Over Green Hills Entertainment", False),  # a name
         ("riding.man(a_brown, horse) cavalca over/the/green.", False),  # code
@@ -115,7 +119,8 @@ def test_what_stays_in_the_language_of_the_source_is_a_copy(translation: str, co
         ("선생님은 오늘 오래된 사과를 원합니다.", ("ko", "ja"), True),
         ("शिक्षक आज पुराना सेब चाहता है।", ("hi", "en"), True),
         ("المعلم يريد التفاحة.", ("ar", "fa"), False),  # three words may be names
-        ("東京都。", ("ja", "en"), False),  # too short
+        ("東京都港区。", ("ja", "en"), False),  # too short
+        ("東京都新宿区。", ("ja", "en"), True),
         ("北京大学图书馆", ("zh", "ja"), False),  # it is written so there, too
         ("老师今天想要旧的苹果。", ("zh_Hans", "ja"), True),
         ("老师今天想要“旧的苹果”。", ("zh", "ko"), True),
@@ -167,6 +172,7 @@ def test_lengths_are_compared(source: int, translation: int, expected: tuple[Fau
     [
         ("Click here to open the file.", "Fai clic", True),
         ("Click here to open the file!", "Fai clic qui", True),
+        ("Click here to open the file. ", "Vai a ", True),
         ('He said: "Open the file now?"', "Disse apri", True),
         ("هل قرأت الكتاب القديم؟", "Have", True),
         ("यह एक बहुत अच्छी किताब है।", "This", True),

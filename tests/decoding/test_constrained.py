@@ -145,6 +145,15 @@ def test_a_model_that_never_wants_a_phrase_is_made_to_say_it_before_the_limit() 
         assert all(hypothesis.finished for hypothesis in found)
 
 
+def test_a_translation_that_does_not_end_before_the_limit_has_the_phrases() -> None:
+    def model(prefix: tuple[int, ...]) -> list[float]:
+        return [-math.inf, -math.inf, -math.inf, -math.inf, 5.0, -9.0, 0.0, -9.0]
+
+    (found,) = constrained_beam_search(problem([model]), config(4), [[phrase((B, C))]])
+    assert not found[0].finished
+    assert sorted(found[0].ids) == [A, A, A, B, C]
+
+
 def test_a_phrase_that_fits_nowhere_is_said_where_there_is_just_room_for_it_and_the_end() -> None:
     """The longer of its spellings, which the model prefers."""
     nowhere = frozenset(range(VOCAB))

@@ -1,5 +1,7 @@
 """How terms are written in tokens."""
 
+from pathlib import Path
+
 import pytest
 
 from dragoman.decoding.phrase import Spelling
@@ -93,10 +95,30 @@ def test_an_address_that_is_glued_to_a_word_may_be_so_in_the_translation(
         assert (letter not in behind.not_after) == may
 
 
-def test_a_letter_may_follow_what_ends_in_a_bracket(tokenizer: Tokenizer) -> None:
+def test_letters_may_touch_what_is_in_brackets(tokenizer: Tokenizer) -> None:
     (term,) = find_protected("{name}")
     letter = tokenizer.encode("(a")[-1]
-    assert letter not in Speller(tokenizer, TermFinder()).spell(term, "{name}").not_before
+    phrase = Speller(tokenizer, TermFinder()).spell(term, "{name}")
+    assert letter not in phrase.not_before
+    assert not any(letter in spelling.not_after for spelling in phrase.spellings)
+
+
+def test_a_term_that_shares_a_token_with_a_bracket_before_it_is_spelt_without_the_bracket(
+    tmp_path: Path,
+) -> None:
+    texts = [*SENTENCES, *[("(%s)", "(%s)")] * 50]
+    tokenizer = train_tokenizers(
+        TokenizerConfig(kind="bpe", vocab_size=310), lambda: iter(texts), tmp_path
+    ).target
+    bracket = tokenizer.encode("(")
+    assert tokenizer.encode("(%s")[: len(bracket)] != bracket
+
+    (term,) = find_protected("%s")
+    alone, behind = Speller(tokenizer, TermFinder()).spell(term, "%s").spellings
+    start = tokenizer.encode("a-")
+
+    assert tokenizer.decode([*start, *alone.tokens]) == "a- %s"
+    assert tokenizer.decode([*start, *behind.tokens]) == "a-%s"
 
 
 def test_no_writing_of_a_term_is_continued(tokenizer: Tokenizer) -> None:
