@@ -283,3 +283,21 @@ def test_students_are_named_by_their_layers_and_as_wide_as_their_family(name: st
         )
         == model
     )
+
+
+def test_the_student_of_several_models_is_judged_by_text_that_one_of_them_held_out(
+    tmp_path: Path,
+) -> None:
+    held_out = tmp_path / "second" / "data" / "validation.tsv"
+    held_out.parent.mkdir(parents=True)
+    held_out.touch()
+    recipe = {**TEACHERS, "corpora": {"train": [{"path": "train.tsv"}]}}
+    both = teacher_of(tmp_path / "both", recipe)
+    both.description.training["models"] = [
+        {"model": str(tmp_path / name)} for name in ("first", "second")
+    ]
+
+    corpora = student_recipe(both, "tiny-6-1", PAIRS, ()).corpora
+
+    assert [corpus.path for corpus in corpora.validation] == [str(held_out)]
+    assert corpora.overlap == "drop"

@@ -20,7 +20,7 @@ def test_its_probabilities_are_the_means_of_its_members(build: Build) -> None:
 
     ensemble = Ensemble(members)
 
-    logits = ensemble.project(ensemble.states(source, target))
+    logits = ensemble(source, target)
     theirs = torch.stack([member(source, target) for member in members])
     torch.testing.assert_close(logits.exp(), theirs.softmax(dim=-1).mean(dim=0))
     narrow = ensemble.projection.narrow(torch.tensor([7, 2]))

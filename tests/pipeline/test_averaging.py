@@ -20,6 +20,7 @@ from dragoman.interop.staging import OutputError
 from dragoman.model_directory import AlignmentDescription, ModelDirectory, update_description
 from dragoman.model_directory.description import ShortlistDescription
 from dragoman.pipeline.averaging import average_models
+from dragoman.pipeline.ensemble import make_ensemble
 from dragoman.pipeline.run import train_model
 from dragoman.recipe import recorded_recipe
 from dragoman.tokenizers.config import TokenizerConfig
@@ -240,6 +241,9 @@ def test_a_mean_has_a_licence_if_all_its_text_has(
     assert known.description.training["recipe"]["licence"] == expected
     assert partly.description.training["recipe"]["licence"] == ""
     card = (partly.path / "README.md").read_text(encoding="utf-8")
+    assert "What `imported` learnt from is not known." in card
+    make_ensemble([partly.path, models[0]], tmp_path / "together")
+    card = (tmp_path / "together" / "README.md").read_text(encoding="utf-8")
     assert "What `imported` learnt from is not known." in card
     assert "is not known" not in (known.path / "README.md").read_text(encoding="utf-8")
     assert known.description.training["scores"] == {}

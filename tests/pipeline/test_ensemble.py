@@ -20,8 +20,8 @@ from dragoman.errors import DragomanError
 from dragoman.model.ensemble import Ensemble
 from dragoman.model_directory import ModelDirectory, ModelError
 from dragoman.pipeline.beginning import take_weights
+from dragoman.pipeline.combining import CombinationError
 from dragoman.pipeline.ensemble import make_ensemble
-from dragoman.pipeline.of_several import PartError
 from dragoman.pipeline.run import train_model
 from dragoman.serving.insight import Insight
 from dragoman.serving.refusal import RefusalError
@@ -149,11 +149,11 @@ def test_models_that_cannot_decide_together_are_refused(
 ) -> None:
     models = [make_model(1), make_model(2, **other)]
 
-    with pytest.raises(PartError, match=objection) as error:
+    with pytest.raises(CombinationError, match=objection) as error:
         make_ensemble(models, tmp_path / "all")
 
     assert str(error.value).startswith(f"{models[1]}: it has")
-    assert str(error.value).endswith("with the same vocabulary and sizes, and another seed")
+    assert f"train it with {models[0]}/recipe.toml" in str(error.value)
 
 
 def test_what_takes_one_model_refuses_an_ensemble(
@@ -164,6 +164,16 @@ def test_what_takes_one_model_refuses_an_ensemble(
     make_ensemble([one, other], both)
     pairs = tmp_path / "pairs.tsv"
     pairs.write_text("the dog\tthe dog\n" * 50, encoding="utf-8")
+    further = tmp_path / "further.toml"
+    further.write_text(
+        f"""source_language = "en"
+        target_language = "it"
+        corpora.train = [{{ path = "{pairs}" }}]
+        tokenizer = {{ kind = "words", from_model = "{both}" }}
+        model = {{ preset = "tiny" }}
+        training = {{ updates = 1, from_model = "{both}" }}""",
+        encoding="utf-8",
+    )
     for command in (
         ["export", both, "--to", "ctranslate2", "-o", output],
         ["export", both, "--to", "onnx", "-o", output],
@@ -172,6 +182,7 @@ def test_what_takes_one_model_refuses_an_ensemble(
         ["plot", "attention", both, "the dog", "-o", tmp_path / "output.html"],
         ["plot", "architecture", both, "-o", tmp_path / "output.svg"],
         ["finetune", both, pairs, "-o", output],
+        ["train", further, "-o", output],
         ["average", one, both, "-o", output],
         ["ensemble", both, third, "-o", output],
     ):
@@ -197,8 +208,8 @@ def test_fewer_weights_than_it_should_have_are_refused(
     description = (both / "model.toml").read_text(encoding="utf-8")
     for members, objection in (
         (3, "layers"),
-        (10**9, "layers"),
-        (1, "ensemble_of=1 should be 2 or more"),
+        (65, "ensemble_of=65 is not between 2 and 64"),
+        (1, "ensemble_of=1 is not between 2 and 64"),
     ):
         changed = description.replace("ensemble_of = 2", f"ensemble_of = {members}")
         (both / "model.toml").write_text(changed, encoding="utf-8")
@@ -261,4 +272,4 @@ def test_an_ensemble_is_scored_judged_and_distilled(
     card = (both / "README.md").read_text(encoding="utf-8")
     assert "It is an ensemble, so it has learnt from the text of all" in card
     assert "2 models, each with 1 encoder and 1 decoder layers" in card
-    assert "They decide together: `first`, `second`." in card
+    assert "They decide together, which takes PyTorch: `first`, `second`." in card

@@ -33,7 +33,7 @@ def average(
     Parameters
     ----------
     model
-        A model directory, whose recipe and search settings the mean has.
+        A model directory, whose search settings the mean has, and its recipe if there is one.
     more_models
         More of them.
     output

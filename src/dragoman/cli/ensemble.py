@@ -9,22 +9,23 @@ from dragoman.cli.options import Output
 def ensemble(model: Path, /, *more_models: Path, output: Output) -> None:
     """Put models into one directory, to decide together on each word.
 
-    Train them with one recipe and several seeds. Together they usually translate better than each,
-    but take as long as all of them, and need PyTorch. What translates, scores, serves or distils a
-    model takes an ensemble, too: its student is one small model again. What looks inside a model,
-    exports it or trains it further takes one model.
+    Train them with the recipe of the first one's run, which has the sizes, and several seeds.
+    Together they usually translate better than each, but take as long as all of them, and need
+    PyTorch. What translates, scores, serves or distils a model takes an ensemble, too: its student
+    is one small model again. What looks inside a model, exports it or trains it further takes one
+    model.
 
     For example:
 
         dragoman train my.toml -o runs/first
-        dragoman train my.toml -o runs/second --set seed=2
+        dragoman train runs/first/recipe.toml -o runs/second --set seed=2
         dragoman ensemble runs/first runs/second -o runs/both
         dragoman distill runs/both pairs.tsv --student small-6-1 -o runs/taught-by-both
 
     Parameters
     ----------
     model
-        A model directory, whose recipe and search settings the ensemble has.
+        A model directory, whose search settings the ensemble has, and its recipe if there is one.
     more_models
         More of them, with the same vocabulary and sizes.
     output

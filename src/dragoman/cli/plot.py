@@ -241,7 +241,7 @@ def _sizes(recipe_or_model: Path, vocab_size: int | None) -> tuple["TransformerC
         from dragoman.model_directory import ModelDirectory
 
         directory = ModelDirectory(recipe_or_model)
-        directory.check_is_one()
+        directory.refuse_ensemble()
         description = directory.description
         tokenizer = description.tokenizer
         return description.model, tokenizer.source_vocab_size, tokenizer.target_vocab_size

@@ -111,7 +111,7 @@ def _table(
     table = to_table(recipe) if recipe else {}
     table["source_language"] = description.source_language
     table["target_language"] = description.target_language
-    table["corpora"] = _corpora(teacher.path, table.get("corpora", {}), pairs)
+    table["corpora"] = _corpora(_held_out(teacher), table.get("corpora", {}), pairs)
     tokenizer = table.pop("tokenizer", {})
     table["model"] = {"preset": preset}
     was_finetuned = table.get("training", {}).get("from_model") is not None
@@ -132,10 +132,18 @@ def _table(
     return table
 
 
-def _corpora(teacher: Path, corpora: dict[str, Any], pairs: Mapping[Path, float]) -> dict[str, Any]:
+def _held_out(teacher: ModelDirectory) -> Path | None:
+    """Find the text that a teacher's training has held out, or that of one of its parts."""
+    parts = (Path(part["model"]) for part in teacher.description.training.get("models", []))
+    texts = (model / "data" / VALIDATION_NAME for model in (teacher.path, *parts))
+    return next(filter(Path.is_file, texts), None)
+
+
+def _corpora(
+    held_out: Path | None, corpora: dict[str, Any], pairs: Mapping[Path, float]
+) -> dict[str, Any]:
     """Replace the training text."""
-    held_out = teacher / "data" / VALIDATION_NAME
-    if not corpora.get("validation") and held_out.is_file():
+    if not corpora.get("validation") and held_out is not None:
         # The teacher has not learnt from it, but it is in the text that the teacher is given now.
         corpora = {**corpora, "validation": [{"path": as_setting(held_out)}], "overlap": "drop"}
     train = [{"path": as_setting(path), "weight": weight} for path, weight in pairs.items()]

@@ -85,7 +85,7 @@ def finetuning_recipe(order: FineTuning) -> tuple[Recipe, list[str]]:
         CorpusError: the text cannot be read, or a recipe cannot name the model.
     """
     model = ModelDirectory(order.model)
-    model.check_is_one()
+    model.refuse_ensemble()
     try:
         named = {assignment.partition("=")[0].strip() for assignment in order.assignments}
         _check(named, keep=order.keep)

@@ -29,6 +29,12 @@ class Ensemble(nn.Module):
         self.members = nn.ModuleList(members)
         self.projection = JointProjection(members)
 
+    def forward(
+        self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch target"]
+    ) -> Float[Tensor, "batch target vocab"]:
+        """Compute the logits of every next target token, as `Transformer.forward` does."""
+        return self.project(self.states(source, target))
+
     def states(
         self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch target"]
     ) -> Float[Tensor, "batch target d_model_of_all"]:

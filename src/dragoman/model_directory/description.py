@@ -31,6 +31,9 @@ SIGN_OF_TRAINING = "journal.jsonl"
 FINISHED_FILE = "finished"
 """Training writes it last."""
 
+MOST_MEMBERS = 64
+"""Of an ensemble; each is built before its weights are read, whatever is in the file."""
+
 _LARGEST_DESCRIPTION = 2**20  # bytes
 _LONGEST_TEXT = 2**16  # tokens
 _FREE_TABLES = ("search", "training", "software")
@@ -155,8 +158,8 @@ class ModelDescription:
         return forbidden_ids(self.tokenizer.kind, self.special_ids)
 
     def __post_init__(self) -> None:
-        if self.ensemble_of is not None and self.ensemble_of < 2:  # noqa: PLR2004
-            raise ValueError(f"ensemble_of={self.ensemble_of} should be 2 or more")
+        if self.ensemble_of is not None and not 2 <= self.ensemble_of <= MOST_MEMBERS:  # noqa: PLR2004
+            raise ValueError(f"ensemble_of={self.ensemble_of} is not between 2 and {MOST_MEMBERS}")
         if not 1 <= self.max_length <= _LONGEST_TEXT:
             raise ValueError(f"max_length={self.max_length} is not between 1 and {_LONGEST_TEXT}")
 

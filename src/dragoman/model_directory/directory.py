@@ -97,7 +97,7 @@ class ModelDirectory:
             raise ModelError(f"{self.path / DESCRIPTION_NAME}: it does not describe the tokenizers")
         return pair
 
-    def check_is_one(self) -> None:
+    def refuse_ensemble(self) -> None:
         """Refuse an ensemble, for what only a single transformer can be used for.
 
         Raises:
@@ -121,7 +121,7 @@ class ModelDirectory:
         """
         from dragoman.model.transformer import Transformer
 
-        self.check_is_one()
+        self.refuse_ensemble()
         transformer = self.load_model(device)
         assert isinstance(transformer, Transformer)
         return transformer

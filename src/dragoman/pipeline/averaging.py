@@ -9,7 +9,7 @@ from dragoman.errors import UsageError
 from dragoman.interop.staging import staging
 from dragoman.model_directory import ModelDirectory
 from dragoman.pipeline.beginning import BLOCK
-from dragoman.pipeline.of_several import Part, PartError, check_parts, save_made_of
+from dragoman.pipeline.combining import CombinationError, Part, check_combinable, save_combined
 from dragoman.training.averaging import Weights, weights_of
 
 LEAST_LIKENESS = 0.25
@@ -39,23 +39,24 @@ def average_models(
     `docs/finetuning.md` have measurements.
 
     Args:
-        models: Two directories or more. Recipe and search settings are those of the first.
+        models: Two directories or more. Search settings are those of the first, and the
+            recipe is that of the first one that has one.
         output: The model directory to write, which must not exist yet.
         shares: One positive number for each model, divided by their sum; by default, all are equal.
 
     Raises:
         UsageError: there are too few models, or the shares are not as they should be.
         ModelError: a model is missing or damaged, or an ensemble.
-        PartError: two of them have different languages, vocabularies or sizes, the same weights, or
-            did not grow from the same ones.
+        CombinationError: two of them have different languages, vocabularies or sizes, the same
+            weights, or did not grow from the same ones.
         OutputError: the output exists, or cannot be written.
     """
     directories = [ModelDirectory(model) for model in models]
-    check_parts(directories, REMEDY)
+    check_combinable(directories, REMEDY)
     parts_of_one = _normalise(shares or [1.0] * len(models), len(models))
     with staging(output) as unfinished:
         mean, parts = _average(directories, parts_of_one)
-        save_made_of(directories, parts, mean, unfinished)
+        save_combined(directories, parts, mean, unfinished)
     return parts
 
 
@@ -78,7 +79,7 @@ def _average(
     """Add up the weights in double precision, with one model in memory beside the first.
 
     Raises:
-        PartError: a model did not grow from the same weights as the first.
+        CombinationError: a model did not grow from the same weights as the first.
     """
     beginning: Weights = {}
     total: Weights = {}
@@ -88,7 +89,7 @@ def _average(
         beginning = beginning or weights
         likeness = _likeness(beginning, weights)
         if likeness < LEAST_LIKENESS:
-            raise PartError(
+            raise CombinationError(
                 f"{directory.path}: its layers have nothing in common with those of "
                 f"{directories[0].path} (cosine {likeness:.2f}), so their mean would know nothing; "
                 f"{REMEDY}, or let them decide together (dragoman ensemble)"

@@ -46,7 +46,7 @@ def check_sizes(recipe: Recipe) -> None:
     may_differ = LAYERS if recipe.training.layers_from is not None else ()
     directory = ModelDirectory(expand(model))
     if recipe.training.from_model is not None:
-        directory.check_is_one()
+        directory.refuse_ensemble()
     if changed := other_sizes(directory.description.model, recipe.model, may_differ):
         raise BeginningError(
             f"{model}: the recipe has other sizes than the model that it begins with "

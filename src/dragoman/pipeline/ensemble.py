@@ -3,14 +3,15 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from dragoman.errors import UsageError
 from dragoman.interop.staging import staging
 from dragoman.model.ensemble import Ensemble
-from dragoman.model_directory import ModelDescription, ModelDirectory
-from dragoman.pipeline.of_several import Part, check_parts, save_made_of
+from dragoman.model_directory import MOST_MEMBERS, ModelDirectory
+from dragoman.pipeline.combining import Part, check_combinable, save_combined
 from dragoman.training.averaging import weights_of
 
 
-def make_ensemble(models: Sequence[Path], output: Path) -> ModelDescription:
+def make_ensemble(models: Sequence[Path], output: Path) -> None:
     """Write a model directory that holds several models, which decide together.
 
     Unlike a mean, an ensemble needs no common origin, and usually translates better than each of
@@ -18,17 +19,24 @@ def make_ensemble(models: Sequence[Path], output: Path) -> ModelDescription:
     al. 2017, arXiv 1702.01802). `benchmarks/ensembles.md` has measurements.
 
     Args:
-        models: Two directories or more. Recipe and search settings are those of the first.
+        models: From 2 to 64 directories. Search settings are those of the first, and the recipe is
+            that of the first one that has one.
         output: The model directory to write, which must not exist yet.
 
     Raises:
-        UsageError: there are too few models.
+        UsageError: there are too few models, or too many.
         ModelError: a model is missing or damaged, or an ensemble itself.
-        PartError: two of them have different languages, vocabularies or sizes, or the same weights.
+        CombinationError: two of them have different languages, vocabularies or sizes, or the same
+            weights.
         OutputError: the output exists, or cannot be written.
     """
+    if len(models) > MOST_MEMBERS:
+        raise UsageError(f"an ensemble of {len(models)} is too large; name at most {MOST_MEMBERS}")
     directories = [ModelDirectory(model) for model in models]
-    check_parts(directories, "train it with the same vocabulary and sizes, and another seed")
+    remedy = (
+        f"train it with {models[0]}/recipe.toml, which has the vocabulary and sizes, and a seed"
+    )
+    check_combinable(directories, remedy + " of its own (--set seed=2)")
     parts = [
         Part(
             model=str(directory.path),
@@ -39,6 +47,6 @@ def make_ensemble(models: Sequence[Path], output: Path) -> ModelDescription:
     ]
     with staging(output) as unfinished:
         ensemble = Ensemble([directory.load_transformer() for directory in directories])
-        return save_made_of(
+        save_combined(
             directories, parts, weights_of(ensemble), unfinished, ensemble_of=len(directories)
         )

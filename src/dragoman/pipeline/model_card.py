@@ -1,7 +1,7 @@
 """The README of a trained model, generated so that nobody has to write it."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import Any
 
@@ -71,7 +71,7 @@ def _origin(description: ModelDescription) -> str:
     """Say which models it was before, if any: it has learnt from their text, too."""
     training = description.training
     if models := training.get("models"):
-        unknown = [_name(part) for part in models if "recipe" not in part["training"]]
+        unknown = list(map(_name, _without_recipe(models)))
         lacking = f"What {' and '.join(unknown)} learnt from is not known. " * bool(unknown)
         what = "the mean of several models" if description.ensemble_of is None else "an ensemble"
         return (
@@ -87,6 +87,15 @@ def _origin(description: ModelDescription) -> str:
     return (
         f"It began with the weights of `{name}`, so it has learnt from that model's text, too.\n\n"
     )
+
+
+def _without_recipe(models: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Find the models of which nobody knows what they learnt from, also within others."""
+    for part in models:
+        if "models" in part["training"]:
+            yield from _without_recipe(part["training"]["models"])
+        elif "recipe" not in part["training"]:
+            yield part
 
 
 def corpus_rows(training: dict[str, Any]) -> list[list[str]]:
@@ -157,7 +166,7 @@ def _weights(description: ModelDescription) -> str:
         of_all = (
             f"The weights are the mean of those of several models: {', '.join(parts)}."
             if description.ensemble_of is None
-            else f"They decide together: {', '.join(map(_name, models))}."
+            else f"They decide together, which takes PyTorch: {', '.join(map(_name, models))}."
         )
         return f"{of_all} `model.toml` holds their checksums and those of the text."
     return (

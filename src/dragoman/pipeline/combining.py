@@ -1,4 +1,4 @@
-"""A model that is made of several others: what they must share, and what is recorded of them."""
+"""Several models combined into one: what they must share, and what is recorded of them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -14,8 +14,8 @@ from dragoman.recipe import recorded_recipe
 from dragoman.training.averaging import Weights
 
 
-class PartError(DragomanError):
-    """Models cannot be made into one."""
+class CombinationError(DragomanError):
+    """Models cannot be combined."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,13 +26,13 @@ class Part:
     """Its directory, as it was named."""
 
     share: float
-    """Its part in what they are made into, from 0 to 1."""
+    """Its part in the combination, from 0 to 1."""
 
     weights_sha256: str
 
 
-def check_parts(directories: Sequence[ModelDirectory], remedy: str) -> None:
-    """Compare models that are to be made into one.
+def check_combinable(directories: Sequence[ModelDirectory], remedy: str) -> None:
+    """Compare models that are to be combined.
 
     Args:
         directories: The models.
@@ -41,23 +41,26 @@ def check_parts(directories: Sequence[ModelDirectory], remedy: str) -> None:
     Raises:
         UsageError: there are too few.
         ModelError: one of them is an ensemble.
-        PartError: two of them have different languages, vocabularies or sizes, or the same weights.
+        CombinationError: two of them have different languages, vocabularies or sizes, or the same
+            weights.
     """
     if len(directories) < 2:  # noqa: PLR2004
         raise UsageError("name two models or more, as one alone stays what it is")
     first, *others = directories
-    first.check_is_one()
+    first.refuse_ensemble()
     for i, other in enumerate(others, start=1):
-        other.check_is_one()
+        other.refuse_ensemble()
         _check_weights(directories[:i], other)
         if objection := _objection(first, other):
-            raise PartError(f"{other.path}: it {objection}; {remedy}")
+            raise CombinationError(f"{other.path}: it {objection}; {remedy}")
 
 
 def _check_weights(earlier: Sequence[ModelDirectory], other: ModelDirectory) -> None:
     for one in earlier:
         if one.description.weights_sha256 == other.description.weights_sha256:
-            raise PartError(f"{other.path}: it has the same weights as {one.path}; leave one out")
+            raise CombinationError(
+                f"{other.path}: it has the same weights as {one.path}; leave one out"
+            )
 
 
 def _objection(first: ModelDirectory, other: ModelDirectory) -> str | None:
@@ -73,7 +76,7 @@ def _objection(first: ModelDirectory, other: ModelDirectory) -> str | None:
     return None
 
 
-def save_made_of(
+def save_combined(
     directories: Sequence[ModelDirectory],
     parts: Sequence[Part],
     weights: Weights,
@@ -81,14 +84,14 @@ def save_made_of(
     *,
     ensemble_of: int | None = None,
 ) -> ModelDescription:
-    """Write the model that others were made into, with its card.
+    """Write what models were combined into, with its card.
 
-    Recipe and search settings are those of the first.
+    Search settings are those of the first, and the recipe is that of the first one that has one.
 
     Args:
         directories: The models.
         parts: The same, as they are recorded.
-        weights: What they were made into.
+        weights: What they were combined into.
         output: An empty directory.
         ensemble_of: How many there are, if they stay apart.
     """
@@ -112,9 +115,9 @@ def save_made_of(
 def _record(directories: Sequence[ModelDirectory], parts: Sequence[Part]) -> dict[str, Any]:
     """Say where a model comes from: what is known of each part, and what is common to them.
 
-    The recipe is that of the first one that has one, with the training text of all: to fine-tune
-    what they were made into, or to distil it. Imported models have none. There are no scores, as
-    nobody has measured any.
+    The recipe is that of the first one that has one, with the training text of all: to fine-tune or
+    distil what they were combined into. Imported models have none. There are no scores, as nobody
+    has measured any.
 
     Raises:
         ModelError: this version of Dragoman does not understand a recipe.
