@@ -182,7 +182,6 @@ def test_what_takes_one_model_refuses_an_ensemble(
         ["plot", "attention", both, "the dog", "-o", tmp_path / "output.html"],
         ["plot", "architecture", both, "-o", tmp_path / "output.svg"],
         ["finetune", both, pairs, "-o", output],
-        ["train", further, "-o", output],
         ["average", one, both, "-o", output],
         ["ensemble", both, third, "-o", output],
     ):
@@ -190,6 +189,8 @@ def test_what_takes_one_model_refuses_an_ensemble(
         *_, error = capsys.readouterr().err.splitlines()
         assert error.startswith(f"dragoman: {both}: an ensemble, which "), command
         assert not list(tmp_path.glob("output*"))
+    assert main(["train", str(further), "-o", str(output)]) == 1
+    assert f"dragoman: {both}: an ensemble, which " in capsys.readouterr().err
     with pytest.raises(
         EngineError, match="both: CTranslate2 has no ensembles; take engine pytorch"
     ):
