@@ -2,6 +2,7 @@
 
 import json
 import math
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from dragoman.corpora.learnt import count_learnt
 from dragoman.decoding.config import SearchConfig
 from dragoman.engines.protocol import EngineError
 from dragoman.engines.pytorch import PyTorchEngine
-from dragoman.errors import DragomanError
+from dragoman.errors import DragomanError, UsageError
 from dragoman.model.ensemble import Ensemble
 from dragoman.model_directory import ModelDirectory, ModelError
 from dragoman.pipeline.beginning import take_weights
@@ -140,6 +141,11 @@ def test_models_that_add_nothing_are_refused(
     assert not (tmp_path / "all").exists()
 
 
+def test_more_models_than_a_description_may_name_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="an ensemble of 65 is too large; name at most 64"):
+        make_ensemble([tmp_path / str(i) for i in range(65)], tmp_path / "all")
+
+
 @pytest.mark.parametrize(
     ("other", "objection"),
     [({"words": WORDS + " now"}, "another vocabulary than"), ({"d_ff": 16}, "(model.d_ff: .*16)")],
@@ -199,6 +205,30 @@ def test_what_takes_one_model_refuses_an_ensemble(
     assert not insight.explains
     with pytest.raises(RefusalError, match="it is an ensemble"):
         insight.explain("the dog")
+
+
+def test_without_pytorch_no_copy_is_recommended_that_cannot_be_made(
+    make_model: MakeModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_ensemble([make_model(1), make_model(2)], tmp_path / "both")
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.delitem(sys.modules, "dragoman.engines.pytorch", raising=False)
+
+    with pytest.raises(
+        EngineError, match=r"an ensemble needs PyTorch, which pip install .* installs$"
+    ):
+        Translator(tmp_path / "both")
+
+
+def test_a_cache_has_room_for_the_states_of_all(make_model: MakeModel, tmp_path: Path) -> None:
+    models = [make_model(seed) for seed in (1, 2, 3)]
+    make_ensemble(models, tmp_path / "all")
+    special = ModelDirectory(models[0]).description.special_ids
+    one, together = (
+        PyTorchEngine(ModelDirectory(path).load_model(), special)
+        for path in (models[0], tmp_path / "all")
+    )
+    assert together._tokens_in_cache == one._tokens_in_cache // 3
 
 
 def test_fewer_weights_than_it_should_have_are_refused(

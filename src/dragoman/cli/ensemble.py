@@ -7,7 +7,7 @@ from dragoman.cli.options import Output
 
 
 def ensemble(model: Path, /, *more_models: Path, output: Output) -> None:
-    """Put models into one directory, to decide together on each word.
+    """Put models into one directory, to decide together on each token.
 
     Train them with the recipe of the first one's run, which has the sizes, and several seeds.
     Together they usually translate better than each, but take as long as all of them, and need
