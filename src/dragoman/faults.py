@@ -52,7 +52,8 @@ MOST_BROKEN_OFF = 0.5
 _ENDED = re.compile(rf"[{SENTENCE_ENDS}][{re.escape(CLOSING)}]*$")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _STANDING_ALONE = re.compile(r"(?<!\S)[^\W\d_]{2,}(?=[.,;:!?\u2026]?(?!\S))")
-_ADDRESS = re.compile(r"(?<!\S)\S*(?:://|@|www\.)\S*")
+_SIGN_OF_ADDRESS = re.compile(r"://|@|www\.")
+_ADDRESS = re.compile(rf"(?<!\S)\S*(?:{_SIGN_OF_ADDRESS.pattern})\S*")
 
 
 def find_faults(
@@ -80,7 +81,8 @@ def find_faults(
     if source_ids and not translation.strip():
         return ("is empty",)
     found: list[Fault] = []
-    if longest_loop(translation_ids) > 2 * longest_loop(source_ids):
+    loop = longest_loop(translation_ids)
+    if loop and loop > 2 * longest_loop(source_ids):
         found.append("repeats itself")
     may_stay = languages is not None and are_varieties(*languages)
     if not may_stay and (
@@ -104,7 +106,9 @@ def longest_loop(ids: Sequence[int]) -> int:
     (9, 0)
     """
     longest = 0
-    if max(Counter(ids).values(), default=0) < FEWEST_REPETITIONS:
+    if len(set(ids)) > len(ids) - (FEWEST_REPETITIONS - 1):  # most have few tokens twice
+        return longest
+    if max(Counter(ids).values()) < FEWEST_REPETITIONS:
         return longest
     for period in range(1, min(LONGEST_UNIT, len(ids) // FEWEST_REPETITIONS) + 1):
         repeated = 0
@@ -219,4 +223,6 @@ def _alone(text: str) -> list[str]:
 
 
 def _without_addresses(text: str) -> str:
+    if not _SIGN_OF_ADDRESS.search(text):  # looked for in less time than addresses
+        return text
     return _ADDRESS.sub(" ", text)

@@ -53,8 +53,8 @@ class CutPiece:
         ]
         pieces = [sentence.text + sentence.after for sentence in self.sentences]
         whole = join_translations(pieces, texts, self.target)
-        joined = join(each, self.prepared.before + whole + self.prepared.after)
-        return replace(joined, parts=self._surround(texts))
+        text = self.prepared.before + whole + self.prepared.after
+        return join(each, text, parts=self._surround(texts))
 
     def _surround(self, texts: Sequence[str]) -> tuple[str, ...]:
         first, *others = texts or ("",)
@@ -184,9 +184,11 @@ class TextCutter:
             before, sentences = prepared.content, []
         elif len(ids) > self.max_length:
             before, sentences = self._cut_to_fit(prepared.content)
+        if before:
+            prepared = replace(prepared, before=prepared.before + before)
         return CutPiece(
             source=source,
-            prepared=replace(prepared, before=prepared.before + before),
+            prepared=prepared,
             sentences=tuple(sentences),
             target=self.reader.target,
         )

@@ -51,16 +51,26 @@ def unasked(text: str) -> Alternative:
     )
 
 
-def join(parts: Sequence[Alternative], text: str) -> Alternative:
-    """Join the translations of the parts of a text into one, and add up their scores."""
+def join(
+    found: Sequence[Alternative], text: str, *, parts: tuple[str, ...] | None = None
+) -> Alternative:
+    """Join the translations of the parts of a text into one, and add up their scores.
+
+    Args:
+        found: One translation of each part.
+        text: The whole translation.
+        parts: The translations of the parts, if they are not those that were found.
+    """
+    if parts is None:
+        parts = tuple(part for one in found for part in one.parts)
     return Alternative(
         text=text,
-        parts=tuple(text for part in parts for text in part.parts),
-        score=sum(part.score for part in parts),
-        log_probability=sum(part.log_probability for part in parts),
-        num_tokens=sum(part.num_tokens for part in parts),
-        finished=all(part.finished for part in parts),
-        faults=tuple(dict.fromkeys(fault for part in parts for fault in part.faults)),
+        parts=parts,
+        score=sum(one.score for one in found),
+        log_probability=sum(one.log_probability for one in found),
+        num_tokens=sum(one.num_tokens for one in found),
+        finished=all(one.finished for one in found),
+        faults=tuple(dict.fromkeys(fault for one in found for fault in one.faults)),
     )
 
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 
 from dragoman.markup.blocks import find_blocks, is_inline
@@ -68,7 +67,7 @@ class Markup:
                 written[-2:] = respace(sources, texts, part.target or previous.target)
             previous = part
         text = "".join(written)
-        return replace(join(sentences, text), parts=(text.strip(),))
+        return join(sentences, text, parts=(text.strip(),))
 
 
 def _take_section_apart(section: str, cut: Cut) -> "list[str | Sentence | Markup]":
