@@ -26,14 +26,23 @@ $(TO_DEVELOP): $(TO_USE)
 demo: $(TO_USE)        ## train, evaluate and use a translator
 	$(BIN)/dragoman demo
 
+# To check the shapes of each call makes what a model computes take four times as long, so only the
+# tests of the packages that write them down do it, whose names are in pyproject.toml.
+SHAPES := tests/model tests/decoding tests/engines tests/training
+QUICK := -m "not slow"
+
 # The blocks of a page go on from each other, so one process runs all of docs.
+define run-tests
+	$(1)/python -m pytest -q -n 2 $(2) $(SHAPES)
+	$(1)/python -m pytest -q -n 2 $(2) --jaxtyping-packages= $(SHAPES:%=--ignore=%) tests src/dragoman
+	$(1)/python -m pytest -q --jaxtyping-packages= docs
+endef
+
 test: install          ## all tests
-	$(BIN)/python -m pytest -q -n 2 tests src/dragoman
-	$(BIN)/python -m pytest -q docs
+	$(call run-tests,$(BIN))
 
 quick: install         ## the tests that learn nothing
-	$(BIN)/python -m pytest -q -n 2 -m "not slow" tests src/dragoman
-	$(BIN)/python -m pytest -q docs
+	$(call run-tests,$(BIN),$(QUICK))
 
 floor:                 ## the quick tests, with the oldest versions that are allowed
 	$(PYTHON) -m venv $(FLOOR)
@@ -42,8 +51,7 @@ floor:                 ## the quick tests, with the oldest versions that are all
 		--output-file $(FLOOR)/oldest.txt pyproject.toml
 	$(FLOOR)/bin/uv pip install --quiet --python $(FLOOR) --requirement $(FLOOR)/oldest.txt
 	$(FLOOR)/bin/uv pip install --quiet --python $(FLOOR) --no-deps --editable .
-	$(FLOOR)/bin/python -m pytest -q -n 2 -m "not slow" tests src/dragoman
-	$(FLOOR)/bin/python -m pytest -q docs
+	$(call run-tests,$(FLOOR)/bin,$(QUICK))
 
 check: install         ## format, lint, types, import rules
 	$(BIN)/ruff format --check .
