@@ -28,7 +28,7 @@ demo: $(TO_USE)        ## train, evaluate and use a translator
 
 # To check the shapes of each call makes what a model computes take four times as long, so only the
 # tests of the packages that write them down do it, whose names are in pyproject.toml.
-SHAPES := tests/model tests/decoding tests/engines tests/training
+SHAPES := tests/model tests/decoding tests/training
 QUICK := -m "not slow"
 
 # The blocks of a page go on from each other, so one process runs all of docs.

@@ -745,6 +745,13 @@ def test_a_copy_that_is_not_what_was_written_is_refused(save: Save, name: str, d
     with pytest.raises(EngineError, match=f"{name}: (not what|cannot be).*dragoman export "):
         Translator(directory.path, engine="ctranslate2")
 
+
+def test_to_export_again_replaces_a_copy_that_is_damaged(save: Save) -> None:
+    directory = save()
+    export_ctranslate2(directory.path)
+    for name in ["model.bin", "shared_vocabulary.json"]:
+        (directory.path / "ctranslate2" / name).write_bytes(b"")
+
     export_ctranslate2(directory.path)
 
     assert Translator(directory.path, engine="ctranslate2")(TEXTS)
