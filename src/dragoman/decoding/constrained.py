@@ -158,8 +158,7 @@ def _fill(live: list[_Prefix], width: int) -> list[_Prefix]:
 
     Places are the parents of the next step, so the live prefixes keep their order.
     """
-    stand_in = live[0] if live else _Prefix(tokens=(0,), missing=())
-    return live + [stand_in] * (width - len(live))
+    return live + [_Prefix(tokens=(0,), missing=())] * (width - len(live))
 
 
 def _advance(

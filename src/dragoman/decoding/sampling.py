@@ -67,7 +67,7 @@ def _uniform_noise(
     sources: Sequence[Sequence[int]], lengths: Sequence[int], seed: int, num_samples: int
 ) -> Float[Tensor, "sentences samples positions"]:
     """Draw a number for each position of each sample."""
-    noise = torch.zeros(len(sources), num_samples, max(lengths, default=0))
+    noise = torch.zeros(len(sources), num_samples, max(lengths))
     for sentence, (source, length) in enumerate(zip(sources, lengths, strict=True)):
         for number in range(num_samples):
             origin = f"{seed} {number} {list(source)}"
