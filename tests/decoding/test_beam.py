@@ -164,6 +164,8 @@ def test_patience_waits_for_a_longer_one_that_is_better() -> None:
 
     assert best(model, config).ids == (A, B, B, B, B)
     assert best(model, replace(config, patience=1)).ids == ()
+    # A search that must keep terms has none, whatever the settings say.
+    assert search(problem([model]), config, required=[[]])[0][0].ids == ()
 
 
 def test_all_that_end_in_one_step_count_for_patience() -> None:

@@ -185,6 +185,8 @@ def test_groups_of_a_beam_get_equal_shares_and_the_best_of_the_others_the_rest()
     assert ranks([*hopeful, candidate(1, -8.0), candidate(0, -9.0)], width=2) == [-8.0, -9.0]
     ends = [candidate(0, -5.0, EOS), candidate(0, -6.0), candidate(0, -7.0, EOS)]
     assert ranks([*hopeful, *ends], width=2) == [-1.0, -5.0, -6.0]
+    late = [candidate(0, -6.5), *ends, candidate(0, -8.0)]
+    assert ranks([hopeful[0], *late], width=4) == [-1.0, -5.0, -6.0, -6.5, -8.0]
 
 
 def test_there_may_be_more_phrases_than_places_in_the_beam() -> None:
