@@ -1,5 +1,6 @@
 """The journal of a run."""
 
+import os
 import time
 from pathlib import Path
 
@@ -19,6 +20,23 @@ def test_a_resumed_journal_has_each_event_once(tmp_path: Path) -> None:
         resumed.write("update", update=2)
 
     assert [event["update"] for event in read_journal(path)] == [1, 2]
+
+
+def test_an_event_can_be_read_at_once_and_is_on_the_disk_when_it_is_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "journal.jsonl"
+    fsync, on_disk = os.fsync, []
+
+    def remember(descriptor: int) -> None:
+        fsync(descriptor)
+        on_disk.append(os.fstat(descriptor).st_size)
+
+    monkeypatch.setattr(os, "fsync", remember)
+    with Journal(path) as journal:
+        journal.write("update", update=1)
+        assert [event["update"] for event in read_journal(path)] == [1]
+        assert [journal.size] == on_disk == [path.stat().st_size]
 
 
 def test_separators_inside_a_text_do_not_end_a_line(tmp_path: Path) -> None:

@@ -33,7 +33,6 @@ class Journal:
     @property
     def size(self) -> int:
         """Bytes written so far, all of which are on the disk."""
-        self._file.flush()
         os.fsync(self._file.fileno())
         return self._file.tell()
 
