@@ -175,6 +175,24 @@ def test_a_copy_that_cannot_be_used_is_not_passed_over_in_silence(
     assert "config.json: it is missing" in (fault_of_unused_copy(damaged) or "")
 
 
+def test_where_pytorch_is_missing_the_copy_is_taken_or_it_is_said_what_needs_it(
+    model: ModelDirectory,
+    uncopied: ModelDirectory,
+    tokenizers: TokenizerPair,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.setattr("ctranslate2.get_cuda_device_count", lambda: 1)
+
+    assert describe_choice(model, BEAM, settings()) == "ctranslate2"
+    assert describe_choice(uncopied, BEAM, settings()) == "pytorch, which is not installed"
+    assert not computes_on_gpu(uncopied, BEAM, settings())
+    with pytest.raises(EngineError, match=r"to sample, .* translates without these options$"):
+        build_engine(model, tokenizers, SAMPLES, settings())
+    with pytest.raises(EngineError, match=r'^translating needs PyTorch, .* --to ctranslate2" ma'):
+        build_engine(uncopied, tokenizers, BEAM, settings())
+
+
 def test_pytorch_that_is_there_but_broken_is_not_taken_for_missing(
     model: ModelDirectory,
     tokenizers: TokenizerPair,
