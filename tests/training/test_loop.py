@@ -515,6 +515,19 @@ def test_the_journal_of_a_resumed_run_tells_every_update_once(
     validations = [event["update"] for event in events if event["event"] == "validation"]
     assert updates == list(range(1, 13))
     assert validations == [4, 8, 12]
+    has = {event.pop("event"): event.keys() - {"time"} for event in events}
+    assert has == {  # as docs/research.md says
+        "start": {"update", "processes"},
+        "resume": {"update", "processes"},
+        "update": {
+            *("update", "epoch", "loss", "gradient_norm"),
+            *("learning_rate", "tokens", "tokens_per_second"),
+        },
+        "validation": {"update", "loss", "BLEU", "best", "samples"},
+        "checkpoint": {"update", "peak_mib"},
+        "stop": {"update", "peak_mib"},
+        "finish": {"update"},
+    }
 
 
 def test_the_journal_names_the_epoch_of_each_update(make_trainer: Any, tmp_path: Path) -> None:
