@@ -483,8 +483,8 @@ def test_endings_may_be_in_capitals(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (gzip.compress(b"cat\tgatto\n"), "a compressed file; unpack it first"),
-        (bz2.compress(b"cat\tgatto\n"), "a compressed file; unpack it first"),
+        (gzip.compress(b"cat\tgatto\n"), "a compressed file; unpack it first, as with gunzip"),
+        (bz2.compress(b"cat\tgatto\n"), "a compressed file; unpack it first, as with bunzip2"),
         (b'<?xml version="1.0"?>\n<tmx>\n', "XML, which is not read line by line; save the text"),
         (b"cat\tgatto\rdog\tcane\r", "its lines end in carriage returns alone; convert it"),
     ],

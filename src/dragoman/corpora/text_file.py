@@ -19,7 +19,13 @@ COMPRESSED_CHUNK = 16 * 2**10  # bytes given to the decompressor at once; bounds
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
-BZIP2_MARKS = tuple(b"BZh%d1AY&SY" % level for level in range(1, 10))
+COMPRESSED = {
+    "gunzip": (b"\x1f\x8b",),
+    "unzstd": (b"\x28\xb5\x2f\xfd",),
+    "unxz": (b"\xfd7zXZ",),
+    "bunzip2": tuple(b"BZh%d1AY&SY" % level for level in range(1, 10)),
+}
+"""First bytes of compressed files, by what unpacks them."""
 
 UTF_16, UTF_32 = (
     f"{name} text; convert it to UTF-8, as with iconv -f {name} -t UTF-8"
@@ -27,9 +33,10 @@ UTF_16, UTF_32 = (
 )
 
 OTHER_BEGINNINGS = {
-    (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ", *BZIP2_MARKS): (
-        "a compressed file; unpack it first, as with gunzip or unzstd"
-    ),
+    **{
+        marks: f"a compressed file; unpack it first, as with {command}"
+        for command, marks in COMPRESSED.items()
+    },
     (b"PK\x03\x04",): (
         "a compressed file; unpack it first, as with unzip, or save it as text if it is from an "
         "office program"
