@@ -158,6 +158,7 @@ class Translator:
         self, sentence_translator: SentenceTranslator, cutter: TextCutter, search: SearchConfig
     ) -> None:
         self.search = search
+        self.source_language = cutter.reader.source
         self.glossary = cutter.terms.glossary
         self._sentence_translator = sentence_translator
         self._cutter = cutter

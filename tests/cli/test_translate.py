@@ -400,6 +400,27 @@ def test_a_glossary_that_does_not_apply_is_noticed(
     ]
 
 
+@pytest.mark.parametrize("options", [[], ["-o", "out"]])
+@pytest.mark.parametrize("name", ["in.txt", "in.md"])
+def test_a_text_in_another_language_is_noticed(
+    model: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    options: list[str],
+    name: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(name).write_text("Il gatto dorme sul tavolo e il cane guarda la finestra.\n\n" * 20)
+
+    run(model, name, *options)
+
+    assert (
+        "warning: the text seems to be Italian (it), and the model translates from English (en)"
+        in capfd.readouterr().err.splitlines()
+    )
+
+
 def test_an_office_document_is_not_written_to_a_terminal(
     model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

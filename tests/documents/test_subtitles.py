@@ -1,6 +1,7 @@
 """Subtitles: times stay, sentences are whole, lines fit."""
 
 import re
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -247,6 +248,25 @@ def test_a_refrain_does_not_roll() -> None:
 def test_a_file_without_times_is_refused() -> None:
     with pytest.raises(DocumentError, match="line 1: no line has times such as"):
         take_subrip_apart("A cat.\n", READER)
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        "00:00:05,000 -> 00:00:06,000",
+        "00:00:05,000 --> ",
+        "00:00:05,000 --> 00:00:06",
+        " 00:00:05,000-->00:00:O6,000",
+    ],
+)
+@pytest.mark.parametrize("take_apart", [take_subrip_apart, take_webvtt_apart])
+def test_a_slip_in_a_line_of_times_is_named_and_not_translated(
+    times: str, take_apart: Callable[..., object]
+) -> None:
+    text = subrip("A cat.") + f"2\n{times}\nA dog.\n"
+    line = text.count("\n", 0, text.index(times)) + 1
+    with pytest.raises(DocumentError, match=f"line {line}: its times are not like 00:"):
+        take_apart(text, READER)
 
 
 @given(st.text("ab1.:,-> \n\r<i/>{\\}", max_size=200))

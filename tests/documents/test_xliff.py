@@ -216,6 +216,10 @@ def test_the_language_is_named_where_nothing_names_it() -> None:
         (new("", 'srcLang="en" trgLang="fr"'), "line 1: it translates into fr, and the model into"),
         (old(""), "line 1: no <trans-unit>"),
         (old("<trans-unit><source>A cat</source>"), "line 4: <trans-unit> is not closed"),
+        (
+            old("<trans-unit><source>A cat</source></trans-unit>").partition("</body>")[0],
+            "<xliff> is not closed",
+        ),
         (old("<trans-unit>\n<source>A cat</trans-unit>"), "line 5: <source> is not closed"),
         ("A cat", "line 1: no <trans-unit>"),
     ],

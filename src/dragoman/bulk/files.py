@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from dragoman.bulk.block_translator import BlockTranslator, Done
+from dragoman.bulk.doubts import Doubts
 from dragoman.bulk.file_format import Block
 from dragoman.bulk.job import Job
 from dragoman.bulk.kept import FinishedBlock, KeptParts, Rejection
 from dragoman.bulk.unchanged import Unchanged
 from dragoman.durable import beside, flush, follow_links, is_ordinary, open_whole, remove_unfinished
-from dragoman.terms.glossary_use import GlossaryUse
 
 Distribute = Callable[[Job, KeptParts, Sequence[Block]], Iterator[Done]]
 """Has the blocks of a job translated and saved, in any order."""
@@ -68,12 +68,12 @@ def translate_files(job: Job, distribute: Distribute, tell: Callable[[Progress],
 
 
 def _doubts(job: Job, blocks: Iterable[Block]) -> list[str]:
-    """Find out that the glossary is not for this text before somebody waits for its translation."""
-    use = GlossaryUse(job.translator.load_glossary())
+    """Find out that a text is not the right one before somebody waits for its translation."""
+    doubts = Doubts(job.translator.source_language, job.translator.load_glossary())
     for block in blocks:
-        if not all(use.look_at(line.text or "") for line in job.files.read(block)):
+        if not all(doubts.look_at(line.text or "") for line in job.files.read(block)):
             break
-    return use.warnings()
+    return doubts.warnings()
 
 
 def in_this_process(job: Job, parts: KeptParts, blocks: Sequence[Block]) -> Iterator[Done]:

@@ -52,6 +52,11 @@ class TranslatorSettings(EngineSettings):
             threads=self.threads,
         )
 
+    @property
+    def source_language(self) -> str:
+        """The language that the model translates from."""
+        return ModelDirectory(self.model).description.languages[0]
+
     def load_glossary(self) -> "Glossary | None":
         """Read the glossary alone, if there is one."""
         from dragoman.terms.finder import TermFinder

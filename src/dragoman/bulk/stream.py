@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from dragoman.batched import batched
 from dragoman.bulk.document_file import DocumentFile
+from dragoman.bulk.doubts import Doubts
 from dragoman.bulk.file_format import LINES_PER_BLOCK, BulkError, Line
 from dragoman.bulk.form import Translated, Write, warnings_of
 from dragoman.bulk.plain_text import read_stream
 from dragoman.durable import open_whole
-from dragoman.terms.glossary_use import GlossaryUse
 
 if TYPE_CHECKING:
     from dragoman.translation import Translation
@@ -75,16 +75,16 @@ def translate_stream(
     align: Align,
 ) -> Iterator[str]:
     """Translate and write chunk after chunk; yield the warnings."""
-    number, use = 0, GlossaryUse(translator.glossary)
+    number, doubts = 0, Doubts(translator.source_language, translator.glossary)
     for lines in chunks:
         translations = translator.translate(line.text or "" for line in lines)
         for line, translated in zip(lines, align(translations), strict=True):
             stream.write(write(number, line, translated).encode())
             number += 1
-            use.look_at(line.text or "")
+            doubts.look_at(line.text or "")
             yield from warnings_of(line, translated)
         stream.flush()
-    yield from use.warnings()
+    yield from doubts.warnings()
 
 
 def translate_document(
@@ -92,14 +92,14 @@ def translate_document(
 ) -> Iterator[str]:
     """Translate a file as a whole, and write it; yield the warnings."""
     written: list[str] = []
-    use = GlossaryUse(translator.glossary)
+    doubts = Doubts(translator.source_language, translator.glossary)
     for block in document.cut(LINES_PER_BLOCK):
         lines = document.read(block)
         translations = translator.translate(line.text or "" for line in lines)
         for line, translation in zip(lines, translations, strict=True):
             translated = Translated(translation)
             written.append(document.write(len(written), line, translated))
-            use.look_at(line.text or "")
+            doubts.look_at(line.text or "")
             yield from warnings_of(line, translated)
     yield from document.put_together(stream, written)
-    yield from use.warnings()
+    yield from doubts.warnings()

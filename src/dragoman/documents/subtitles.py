@@ -30,6 +30,9 @@ from dragoman.tokenizers.normalisation import undirected
 
 _TIME = r"(?:(\d+):)?(\d\d?):(\d\d)[,.](\d{1,3})"
 _TIMING = re.compile(rf"[ \t]*{_TIME}[ \t]*-->[ \t]*{_TIME}(?:[ \t].*)?\s*")
+_ALMOST = re.compile(rf"[ \t]*{_TIME}[ \t]*-{{1,3}}>")
+"""A line of times with a slip in it, which would be shown as words."""
+
 _NUMBER = re.compile(r"\s*\d+\s*")
 
 _TIME_WITHIN = re.compile(rf"<{_TIME}>")
@@ -137,7 +140,7 @@ def _take_apart(text: str, reader: TextReader, *, blank_ends: bool) -> Passage:
     """Take a file apart.
 
     Raises:
-        DocumentError: it has no times.
+        DocumentError: it has no times, or a slip in one.
     """
     cues = [cue for cue in _read_cues(text, blank_ends=blank_ends) if cue.words]
     places = [(cue.begin, cue.end, cue.place) for cue in cues]
@@ -171,11 +174,19 @@ def _read_rolling(lines: Sequence[RollingLine], reader: TextReader) -> Document:
 
 
 def _read_cues(text: str, *, blank_ends: bool) -> Iterator[Cue]:
+    """Read what is shown from one line of times to the next.
+
+    Raises:
+        DocumentError: there are no times, or a slip in one.
+    """
     lines = re.findall(r"[^\n]*\n|[^\n]+", text)
     starts = [0, *accumulate(map(len, lines))]
     timings = [(i, found) for i, line in enumerate(lines) if (found := _TIMING.fullmatch(line))]
     if not timings:
         raise DocumentError(1, "no line has times such as 00:00:01,000 --> 00:00:02,500")
+    for number, line in enumerate(lines, start=1):
+        if _ALMOST.match(line) and not _TIMING.fullmatch(line):
+            raise DocumentError(number, "its times are not like 00:00:01,000 --> 00:00:02,500")
     nexts = [*(i for i, _ in timings[1:]), len(lines)]
     for (i, timing), following in zip(timings, nexts, strict=True):
         last = following

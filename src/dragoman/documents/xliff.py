@@ -108,7 +108,7 @@ def take_xliff_apart(text: str, reader: TextReader) -> Document:
     """Take an XLIFF file apart.
 
     Raises:
-        DocumentError: it is not XLIFF, or between other languages than the model's.
+        DocumentError: it is not XLIFF, or cut short, or between other languages than the model's.
     """
     file = _File(text)
     edits: list[Edit] = []
@@ -121,6 +121,7 @@ def take_xliff_apart(text: str, reader: TextReader) -> Document:
             untranslated_until = file.end(place)
             is_translated = False
         if token.kind == "open" and _name(token) in _LANGUAGES:
+            file.end(place)  # a file that was cut short lacks it
             edits += _check_languages(file, place, reader)
         elif token.kind == "open" and _name(token) in _UNITS:
             num_units += 1
