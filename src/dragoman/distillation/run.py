@@ -167,20 +167,23 @@ def _require_text(order: Distillation, judges: CorporaConfig) -> None:
     Raises:
         CorpusError: it is one to translate, or one that the student is judged by.
     """
-    uses = {"train": order.corpora, "validation": judges.validation, "test": judges.test}
-    read = {
-        use: [path for corpus in corpora for _, path in files_of(corpus)]
-        for use, corpora in uses.items()
-    }
-    read["train"] += order.monolingual
-    for use, path in ((use, path) for use, paths in read.items() for path in paths):
-        if path.exists():
-            continue
-        remedy = (
-            f", and the student is judged by it; run the command where {order.teacher} was "
-            f"trained, or name another text with --set 'corpora.{use}=[{{path=\"dev.tsv\"}}]'"
-        )
-        raise CorpusError(f"{path}: there is no such file{'' if use == 'train' else remedy}")
+    read = [path for corpus in order.corpora for _, path in files_of(corpus)]
+    for path in [*read, *order.monolingual]:
+        if not path.exists():
+            raise CorpusError(f"{path}: there is no such file")
+    for use, corpora in (("validation", judges.validation), ("test", judges.test)):
+        try:
+            paths = [path for corpus in corpora for _, path in files_of(corpus)]
+            missing = next((path for path in paths if not path.exists()), None)
+            problem = missing and f"{missing}: there is no such file"
+        except CorpusError as error:  # a variable is not defined
+            problem = str(error)
+        if problem:
+            raise CorpusError(
+                f"{problem}, and the student is judged by it; run the command where "
+                f"{order.teacher} was trained, or name another text with --set "
+                f"'corpora.{use}=[{{path=\"dev.tsv\"}}]'"
+            )
 
 
 def _files(order: Distillation) -> list[Path]:
