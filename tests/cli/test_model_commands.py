@@ -1,6 +1,7 @@
 """`evaluate` and `inspect`, on a model that a test has made."""
 
 import json
+import shutil
 import sys
 from datetime import date
 from pathlib import Path
@@ -180,6 +181,31 @@ def test_evaluate_compares_a_model_with_a_file(
     comparison = table["comparisons"]["chrF"]
     assert comparison["b"] == pytest.approx(100.0)
     assert comparison["delta"] > 0
+
+
+@pytest.mark.parametrize("option", [[], ["--engine", "pytorch"]])
+def test_two_engines_are_named_below_a_comparison(
+    option: list[str],
+    model: Path,
+    test_set: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    copied = tmp_path / "copied"
+    shutil.copytree(model, copied)
+    assert main(["export", str(copied), "--to", "ctranslate2"]) == 0
+    capsys.readouterr()
+
+    assert main(["evaluate", str(model), str(test_set), "--compare", str(copied), *option]) == 0
+
+    *table, last = capsys.readouterr().out.rstrip("\n").split("\n")
+    assert table[0].startswith("metric")
+    if option:
+        assert last.startswith("TER")
+    else:
+        assert last.startswith(f"translated by different engines: {model} with PyTorch ")
+        assert f" and {copied} with CTranslate2 " in last
+        assert last.endswith("; --engine pytorch makes them equal")
 
 
 def test_evaluate_writes_all_sentences_and_overwrites_nothing_that_it_reads(

@@ -1,6 +1,6 @@
 """`dragoman evaluate`: scores of translations, with signatures and confidence intervals."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -161,7 +161,17 @@ def evaluate(
     if output.json:
         print_json(table)
     else:
-        print(text)
+        print(text + _note_of_engines(compared, engines))
+
+
+def _note_of_engines(compared: Sequence[Path], engines: Sequence[str | None]) -> str:
+    """Say which engines two models had, if they differ: that alone changes some translations."""
+    if None in engines or len(set(engines)) == 1:
+        return ""
+    used = (f"{path} with {engine}" for path, engine in zip(compared, engines, strict=True))
+    return (
+        f"translated by different engines: {' and '.join(used)}; --engine pytorch makes them equal"
+    )
 
 
 def _score(
