@@ -226,7 +226,8 @@ def test_evaluate_writes_all_sentences_and_overwrites_nothing_that_it_reads(
 
     assert main([*command, str(out)]) == 0
 
-    rows = [line.split("\t") for line in out.read_text(encoding="utf-8").splitlines()[1:]]
+    head, *rows = [line.split("\t") for line in out.read_text(encoding="utf-8").splitlines()]
+    assert (head[4], head[6]) == (f"translation of {model}", f"translation of {system}")
     assert sorted(int(row[0]) for row in rows) == list(range(1, len(pairs) + 1))
     for number, source, reference, _, ours, score, theirs in rows:
         assert [source, reference] == pairs[int(number) - 1]

@@ -13,7 +13,7 @@ THEIRS = ["Un ratto.", "Un cane dorme.", "Nevica."]
 
 def rows(*systems: list[str], lowercase: bool = False) -> list[list[str]]:
     config = EvaluationConfig(lowercase=lowercase)
-    lines = list(compare_sentences(SOURCES, REFERENCES, systems, config))
+    lines = list(compare_sentences(SOURCES, REFERENCES, systems, config, ("runs/a", "runs/b")))
     assert all(line.endswith("\n") and line.count("\n") == 1 for line in lines)
     return [line[:-1].split("\t") for line in lines]
 
@@ -34,7 +34,8 @@ def test_the_worst_comes_first_with_its_chrf() -> None:
 
 def test_of_two_systems_what_the_first_lost_to_the_second_comes_first() -> None:
     head, *found = rows(OURS, THEIRS)
-    assert head[3:] == ["chrF", "translation"] * 2
+    assert head[3:5] == ["chrF of runs/a", "translation of runs/a"]
+    assert head[5:] == ["chrF of runs/b", "translation of runs/b"]
     assert [row[0] for row in found] == ["2", "3", "1"]
     assert found[0][3:] == [
         chrf("Un cane.", "Un cane dorme."),

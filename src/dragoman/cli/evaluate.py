@@ -149,11 +149,12 @@ def evaluate(
     sources, references = _read_test_set(pairs, test_set, languages)
     _warn_of_unspaced(references, settings)
     systems = [_system(path, sources, translation) for path in compared]
+    names = tuple(map(str, compared))
     # A file that cannot be written must fail now, not after the long work.
     with nullcontext() if output.sentences is None else open_whole(output.sentences) as file:
         translations = [system.translate() for system in systems]
         if file is not None:
-            for row in compare_sentences(sources, references, translations, settings):
+            for row in compare_sentences(sources, references, translations, settings, names):
                 file.write(row.encode(errors="backslashreplace"))
     table, text = _score(compared, translations, references, settings)
     engines = [system.engine for system in systems]

@@ -12,6 +12,7 @@ def compare_sentences(
     references: Sequence[str],
     systems: Sequence[Sequence[str]],
     config: EvaluationConfig,
+    names: Sequence[str],
 ) -> Iterator[str]:
     """Yield the lines of a table: a head, then each sentence with its translations and their chrF.
 
@@ -23,6 +24,8 @@ def compare_sentences(
         references: The other side.
         systems: The translations of each system, one or two of them.
         config: Whether case matters.
+        names: Of the systems; two of them are named in the head, so that each column has a name of
+            its own.
 
     Raises:
         EvaluationError: there is nothing to compare, or the numbers of sentences differ.
@@ -30,7 +33,9 @@ def compare_sentences(
     scores = [
         collect("chrF", translations, references, config).of_sentences() for translations in systems
     ]
-    yield _row(["sentence", "source", "reference", *["chrF", "translation"] * len(systems)])
+    of_each = [f" of {name}" for name in names] if len(systems) > 1 else [""]
+    columns = [f"{column}{of}" for of in of_each for column in ("chrF", "translation")]
+    yield _row(["sentence", "source", "reference", *columns])
     lost = [first - sum(others) for first, *others in zip(*scores, strict=True)]
     for i in sorted(range(len(sources)), key=lost.__getitem__):
         row = [str(i + 1), sources[i], references[i]]
