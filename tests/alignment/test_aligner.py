@@ -100,8 +100,27 @@ def test_alignments_of_sentences_without_a_space_between_them_share_a_word(
 def test_a_model_must_know_by_which_attention(tmp_path: Path) -> None:
     save_small_model(tmp_path)
 
-    with pytest.raises(AlignmentError, match=r'not known yet.*"dragoman align .*" finds it'):
+    with pytest.raises(
+        AlignmentError, match=r'not known yet.*"dragoman align .*" finds it'
+    ) as told:
         Aligner(tmp_path).align(PAIRS)
+    assert f'"dragoman align {tmp_path}"' in str(told.value)
+
+
+def test_a_model_of_languages_that_are_not_embedded_is_to_be_aligned_with_text(
+    tmp_path: Path,
+) -> None:
+    save_small_model(tmp_path)
+    description = tmp_path / "model.toml"
+    written = description.read_text(encoding="utf-8")
+    for languages, needed in ((("en", "it"), ""), (("it", "en"), ""), (("en", "de"), " PAIRS")):
+        source, target = languages
+        other = written.replace('source_language = "en"', f'source_language = "{source}"')
+        other = other.replace('target_language = "it"', f'target_language = "{target}"')
+        description.write_text(other, encoding="utf-8")
+
+        with pytest.raises(AlignmentError, match=f'"dragoman align {tmp_path}{needed}" finds it'):
+            Aligner(tmp_path).check()
 
 
 @pytest.mark.parametrize("wrong", [{"layer": 4}, {"head": 4}])

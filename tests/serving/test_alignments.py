@@ -86,7 +86,7 @@ def test_nothing_is_aligned_that_was_not_asked_for_or_not_translated(address: st
             {"text": "un", "translation": "a", "source": "it", "target": "en"},
             400,
             "it is not known which attention of this model aligns words; where the server runs, "
-            '"dragoman align" finds it',
+            '"dragoman align MODEL" finds it',
         ),
     ],
 )

@@ -7,6 +7,7 @@ from shlex import quote
 import torch
 from torch.nn.utils.rnn import pad_sequence
 
+from dragoman.alignment.choice import command_to_align
 from dragoman.alignment.cross_attention import read_cross_attention
 from dragoman.alignment.links import Alignment, AlignmentError
 from dragoman.alignment.words import (
@@ -121,16 +122,18 @@ class Aligner:
             AlignmentError: none was chosen yet, or the model does not have it.
         """
         path = self.directory.path
-        chosen, config = self.directory.description.alignment, self.directory.description.model
+        description = self.directory.description
+        chosen, config = description.alignment, description.model
+        command = command_to_align(description.languages, quote(str(path)))
         if chosen is None:
             raise AlignmentError(
                 f"{path}: it is not known yet which attention of this model aligns words; "
-                f'"dragoman align {quote(str(path))}" finds it'
+                f'"{command}" finds it'
             )
         if chosen.layer > config.num_decoder_layers or (chosen.head or 1) > config.num_heads:
             raise AlignmentError(
                 f"{path / DESCRIPTION_NAME}: the model has no layer {chosen.layer} with head "
-                f'{chosen.head} to align by; "dragoman align {quote(str(path))}" chooses another'
+                f'{chosen.head} to align by; "{command}" chooses another'
             )
         return chosen
 

@@ -39,6 +39,21 @@ class Candidate:
     """AER, if there are gold alignments."""
 
 
+def command_to_align(languages: tuple[str, str], model: str) -> str:
+    """Write the command that finds the attention, which needs text unless the embedded fits.
+
+    Args:
+        languages: Source and target of the model.
+        model: Its directory, as a shell takes it.
+    """
+    return f"dragoman align {model}{'' if _is_of_primer(languages) else ' PAIRS'}"
+
+
+def _is_of_primer(languages: tuple[str, str]) -> bool:
+    """Tell whether the embedded corpus has these languages, in either direction."""
+    return sorted(languages) == sorted(PRIMER_LANGUAGES)
+
+
 def primer_text(languages: tuple[str, str]) -> AlignedText:
     """Take test sentences of the embedded corpus, whose alignments are known.
 
@@ -48,7 +63,7 @@ def primer_text(languages: tuple[str, str]) -> AlignedText:
     Raises:
         AlignmentError: it is in other languages.
     """
-    if sorted(languages) != sorted(PRIMER_LANGUAGES):
+    if not _is_of_primer(languages):
         raise AlignmentError(
             f"the embedded corpus is English and Italian, the model is {'-'.join(languages)}; name "
             "a file of sentence pairs"

@@ -109,15 +109,17 @@ class Insight:
 
     def _get_aligner(self) -> "Aligner":
         self._check()
+        from dragoman.alignment.choice import command_to_align
         from dragoman.alignment.links import AlignmentError
 
         try:
             self._aligner.check()
         except AlignmentError:
+            command = command_to_align(self._directory.description.languages, "MODEL")
             raise RefusalError(
                 400,
                 "it is not known which attention of this model aligns words; where the server "
-                'runs, "dragoman align" finds it',
+                f'runs, "{command}" finds it',
             ) from None
         return self._aligner
 
