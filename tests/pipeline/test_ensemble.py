@@ -159,7 +159,26 @@ def test_models_that_cannot_decide_together_are_refused(
         make_ensemble(models, tmp_path / "all")
 
     assert str(error.value).startswith(f"{models[1]}: it has")
-    assert f"train it with {models[0]}/recipe.toml" in str(error.value)
+    assert f"train it with the vocabulary and sizes of {models[0]} and a seed" in str(error.value)
+
+    (models[0] / "recipe.toml").touch()
+    with pytest.raises(CombinationError, match=f"train it with {models[0]}/recipe.toml, which"):
+        make_ensemble(models, tmp_path / "all")
+
+
+def test_models_of_other_languages_are_named_instead(make_model: MakeModel, tmp_path: Path) -> None:
+    models = [make_model(1), make_model(2)]
+    description = models[1] / "model.toml"
+    other = description.read_text(encoding="utf-8").replace(
+        'target_language = "it"', 'target_language = "de"'
+    )
+    description.write_text(other, encoding="utf-8")
+
+    with pytest.raises(
+        CombinationError,
+        match=r"model2: it translates en to de, not en to it; name models of the same languages$",
+    ):
+        make_ensemble(models, tmp_path / "all")
 
 
 def test_what_takes_one_model_refuses_an_ensemble(

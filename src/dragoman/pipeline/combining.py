@@ -36,7 +36,7 @@ def check_combinable(directories: Sequence[ModelDirectory], remedy: str) -> None
 
     Args:
         directories: The models.
-        remedy: What to name instead, for messages.
+        remedy: What helps if vocabularies or sizes differ, for messages.
 
     Raises:
         UsageError: there are too few.
@@ -51,6 +51,7 @@ def check_combinable(directories: Sequence[ModelDirectory], remedy: str) -> None
     for i, other in enumerate(others, start=1):
         other.refuse_ensemble()
         _check_weights(directories[:i], other)
+        _check_languages(first, other)
         if objection := _objection(first, other):
             raise CombinationError(f"{other.path}: it {objection}; {remedy}")
 
@@ -63,11 +64,18 @@ def _check_weights(earlier: Sequence[ModelDirectory], other: ModelDirectory) -> 
             )
 
 
+def _check_languages(first: ModelDirectory, other: ModelDirectory) -> None:
+    ours, theirs = first.description.languages, other.description.languages
+    if ours != theirs:
+        raise CombinationError(
+            f"{other.path}: it translates {' to '.join(theirs)}, not {' to '.join(ours)}; name "
+            "models of the same languages"
+        )
+
+
 def _objection(first: ModelDirectory, other: ModelDirectory) -> str | None:
     """Say what does not mean the same in both models; None if all does."""
     ours, theirs = first.description, other.description
-    if ours.languages != theirs.languages:
-        return f"translates {' to '.join(theirs.languages)}, not {' to '.join(ours.languages)}"
     if (ours.tokenizer, ours.special_ids) != (theirs.tokenizer, theirs.special_ids):
         return f"has another vocabulary than {first.path}"
     if changed := other_sizes(ours.model, theirs.model, ()):

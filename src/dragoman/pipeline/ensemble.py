@@ -7,6 +7,7 @@ from dragoman.errors import UsageError
 from dragoman.interop.staging import staging
 from dragoman.model.ensemble import Ensemble
 from dragoman.model_directory import MOST_MEMBERS, ModelDirectory
+from dragoman.pipeline.claim import RECIPE_FILE
 from dragoman.pipeline.combining import Part, check_combinable, save_combined
 from dragoman.training.averaging import weights_of
 
@@ -33,10 +34,7 @@ def make_ensemble(models: Sequence[Path], output: Path) -> None:
     if len(models) > MOST_MEMBERS:
         raise UsageError(f"an ensemble of {len(models)} is too large; name at most {MOST_MEMBERS}")
     directories = [ModelDirectory(model) for model in models]
-    remedy = (
-        f"train it with {models[0]}/recipe.toml, which has the vocabulary and sizes, and a seed"
-    )
-    check_combinable(directories, remedy + " of its own (--set seed=2)")
+    check_combinable(directories, _remedy(models[0]) if models else "")
     parts = [
         Part(
             model=str(directory.path),
@@ -50,3 +48,14 @@ def make_ensemble(models: Sequence[Path], output: Path) -> None:
         save_combined(
             directories, parts, weights_of(ensemble), unfinished, ensemble_of=len(directories)
         )
+
+
+def _remedy(first: Path) -> str:
+    """Say how to get a model that can decide together with the first."""
+    recipe = first / RECIPE_FILE
+    given = (
+        f"{recipe}, which has the vocabulary and sizes,"
+        if recipe.is_file()  # not beside an imported model, or one that was only copied
+        else f"the vocabulary and sizes of {first}"
+    )
+    return f"train it with {given} and a seed of its own (--set seed=2)"
