@@ -565,10 +565,40 @@ def test_an_update_holds_an_epoch_at_most(
 
 
 @pytest.mark.parametrize(
+    ("sizes", "message"),
+    [
+        ("", "planned when it is trained: dragoman train 'my own.toml' --minutes 60"),
+        ("[training]\ndevice = 'cpu'\n", "trained: dragoman train 'my own.toml' --minutes 60"),
+        (
+            "[model]\npreset = 'small'\n[training]\nupdates = 9\n",
+            "as in dragoman plan TEXT --languages en-it; this recipe has sizes already (model, "
+            "training.updates)\n",
+        ),
+    ],
+)
+def test_a_recipe_is_not_planned_for_but_trained_if_it_has_no_sizes(
+    sizes: str,
+    message: str,
+    pairs: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    languages = 'source_language = "en"\ntarget_language = "it"\n'
+    text = f'corpora.train = [{{ path = "{pairs}" }}]\n'
+    Path("my own.toml").write_text(languages + text + sizes, encoding="utf-8")
+
+    assert main(["plan", "my own.toml"]) == 2
+
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
         (["--languages", "en-it"], 2, "name the text to plan for"),
-        (["my own.toml"], 2, "trained: dragoman train 'my own.toml' --minutes 60"),
+        (["my own.toml"], 1, "my own.toml: there is no such file"),
         (["x.tsv", "--languages", "english"], 2, "write two language codes"),
         (["x.tsv", "--languages", "en-italian"], 2, "italian is the name"),
         (["x.tsv", "--languages", "en-it", "--minutes", "inf"], 2, "<= 525600"),

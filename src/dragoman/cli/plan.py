@@ -92,17 +92,27 @@ def _check_pairs(pairs: Sequence[str], minutes: float) -> None:
 
     Raises:
         UsageError: that was asked for.
+        DragomanError: there is no such recipe.
     """
     from dragoman.errors import UsageError
+    from dragoman.planning.planned_run import sizes_of
+    from dragoman.recipe import read_recipe
 
     if not pairs:
         raise UsageError("name the text to plan for: PAIRS")
     for path in pairs:
-        if path.endswith(".toml"):
+        if not path.endswith(".toml"):
+            continue
+        recipe, _, given = read_recipe(Path(path))
+        if sizes := sizes_of(given):
             raise UsageError(
-                f"{path}: name the text here; a recipe without sizes is planned when it is "
-                f"trained: dragoman train {quote(path)} --minutes {minutes:g}"
+                f"{path}: name the text here, as in dragoman plan TEXT --languages "
+                f"{'-'.join(recipe.languages)}; this recipe has sizes already ({', '.join(sizes)})"
             )
+        raise UsageError(
+            f"{path}: name the text here; a recipe without sizes is planned when it is "
+            f"trained: dragoman train {quote(path)} --minutes {minutes:g}"
+        )
 
 
 def _check_output(output: Path, pairs: Sequence[str]) -> None:
