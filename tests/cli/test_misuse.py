@@ -56,6 +56,40 @@ def test_a_hyphen_is_told_not_to_be_standard_input(capsys: pytest.CaptureFixture
     assert said.count("\n") == 1
 
 
+@pytest.mark.parametrize("name", ["-dash.tsv", "--json.tsv", "-a b.tsv"])
+def test_a_file_whose_name_begins_with_a_hyphen_is_told_how_to_be_named(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    below = f"'./{name}'" if " " in name else f"./{name}"
+    assert main(["corpus", "check", name]) == WRONG_USE
+    assert "./" not in capsys.readouterr().err  # there is no such file
+
+    Path(name).write_text("a cat\tun gatto\n")
+
+    assert main(["corpus", "check", name]) == WRONG_USE
+    told = f"dragoman: {name} begins like an option; to name the file, write {below}\n"
+    assert capsys.readouterr().err == told
+    assert main(["corpus", "check", below.strip("'")]) == 0
+
+
+@pytest.mark.parametrize(
+    ("option", "advice"),
+    [
+        ("-o -x.de", "-o needs a value; if -x.de is a file, write ./-x.de; dragoman translate"),
+        ("--glossary -x.tsv", "--glossary needs a value; if -x.tsv is a file, write ./-x.tsv; "),
+        ("-o", "-o needs a value; dragoman translate --help"),
+        ("--beam-size -x", "--beam-size needs a value; dragoman translate --help"),
+    ],
+)
+def test_a_value_that_begins_with_a_hyphen_is_told_how_to_be_given(
+    option: str, advice: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["translate", "model", "a.en", *option.split()]) == WRONG_USE
+
+    assert capsys.readouterr().err.startswith(f"dragoman: {advice}")
+
+
 @pytest.fixture
 def places(tmp_path: Path) -> dict[str, str]:
     """Copy the model, into which `align` writes, and make room for what is written."""

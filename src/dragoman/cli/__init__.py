@@ -9,7 +9,9 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
+from typing import get_args
 
 from cyclopts import App, CycloptsError, MissingArgumentError, ValidationError
 from cyclopts.exceptions import UnknownOptionError, UnusedCliTokensError
@@ -180,6 +182,8 @@ def _wrong_use(error: CycloptsError, tokens: Sequence[str]) -> str:
         )
     if isinstance(error, UnknownOptionError):
         given = error.token.keyword or error.token.value
+        if os.path.lexists(given):
+            return f"{given} begins like an option; to name the file, write {_below_here(given)}"
         if any(map(str.isspace, given)):
             return f'"{given}" begins like an option; if it is not one, put it last, after --'
     error.verbose = False
@@ -188,12 +192,31 @@ def _wrong_use(error: CycloptsError, tokens: Sequence[str]) -> str:
     if isinstance(error, MissingArgumentError) and error.argument is not None:
         is_given = error.keyword is not None
         said = f"{error.keyword} needs a value" if is_given else f"{error.argument.name} is missing"
+        said += _advice_for_value(error, tokens)
     elif isinstance(error, UnusedCliTokensError):
         said = f"unexpected arguments: {shlex.join(error.unused_tokens or [])}"
     elif isinstance(error, ValidationError):
         return said
     command = " ".join(("dragoman", *(error.command_chain or ())))
     return f"{said}{' ' if said.endswith('?') else '; '}{command} --help explains its use"
+
+
+def _advice_for_value(error: MissingArgumentError, tokens: Sequence[str]) -> str:
+    """Say how to give a file whose name begins like an option, if that is why a value is missing.
+
+    Only options that take a path are looked at: in front of a number, ./ would be wrong.
+    """
+    if error.argument is None or Path not in (error.argument.hint, *get_args(error.argument.hint)):
+        return ""
+    for option, following in pairwise(tokens):
+        if option == error.keyword and following.startswith("-"):
+            return f"; if {following} is a file, write {_below_here(following)}"
+    return ""
+
+
+def _below_here(name: str) -> str:
+    """Write the name of a file in this directory so that it does not look like an option."""
+    return shlex.quote(f"./{name}")
 
 
 def _one_sentence(error: Exception, command: Sequence[str]) -> str:
