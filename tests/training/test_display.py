@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from dragoman.training.display import ConsoleDisplay, LastingConsole
-from dragoman.training.validation import Validation
+from dragoman.training.validation import Sample, Validation
 
 
 def closed_pipe() -> int:
@@ -47,3 +47,17 @@ def test_a_text_is_shown_as_it_is() -> None:
     ConsoleDisplay(Console(file=shown)).message("Delete :id: of [bold]:name:[/bold]")
 
     assert shown.getvalue() == "Delete :id: of [bold]:name:[/bold]\n"
+
+
+def test_of_a_long_sample_the_beginning_is_shown() -> None:
+    shown = io.StringIO()
+    sample = Sample(source="x" * 200, reference="y" * 201, translation="a b " * 999)
+
+    ConsoleDisplay(Console(file=shown)).validation(7, Validation({}, [sample]), best=False)
+
+    _, *lines = shown.getvalue().splitlines()
+    assert lines == [
+        f"    source      {'x' * 200}",
+        f"    reference   {'y' * 199}…",
+        f"    translation {'a b ' * 49}a b…",
+    ]

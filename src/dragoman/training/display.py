@@ -9,6 +9,9 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from dragoman.training.validation import Validation
 
+MOST_SHOWN = 200
+"""Characters of a sample: an untrained model may repeat a word until it is stopped."""
+
 
 class Display:
     """Shows a run as it goes: this one nothing, for processes that are not the first and programs.
@@ -103,6 +106,11 @@ class ConsoleDisplay(Display):
         mark = "  (best)" if best else ""
         self.message(f"validation after update {update}: {validation.summary()}{mark}")
         for sample in validation.samples:
-            self.message(f"    source      {sample.source}")
-            self.message(f"    reference   {sample.reference}")
-            self.message(f"    translation {sample.translation}")
+            self.message(f"    source      {_begin(sample.source)}")
+            self.message(f"    reference   {_begin(sample.reference)}")
+            self.message(f"    translation {_begin(sample.translation)}")
+
+
+def _begin(text: str) -> str:
+    """Show how a long text begins; the journal has all of it."""
+    return text if len(text) <= MOST_SHOWN else f"{text[: MOST_SHOWN - 1]}…"
