@@ -71,6 +71,17 @@ def test_inspect_writes_a_date_as_json(tmp_path: Path, capsys: pytest.CaptureFix
     assert json.loads(capsys.readouterr().out)["training"] == {"begun": "2026-11-28"}
 
 
+def test_inspect_says_what_the_minutes_of_a_training_count(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = build_model(tmp_path, training={"updates": 1, "target_tokens": 102431, "minutes": 2.9})
+
+    assert main(["inspect", str(model)]) == 0
+
+    told = "1 update, 102,431 target tokens, 2.9 minutes, not counting validations\n"
+    assert f"\ntraining  {told}" in capsys.readouterr().out
+
+
 def test_inspect_shows_what_was_learnt_besides(
     model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

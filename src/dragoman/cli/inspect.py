@@ -57,8 +57,9 @@ def _print_training(training: dict[str, Any]) -> None:
     """Print where a model comes from; an imported one has nothing here."""
     if {"updates", "target_tokens", "minutes"} <= training.keys():
         print(
-            f"\ntraining  {training['updates']:,} updates, {training['target_tokens']:,} target "
-            f"tokens, {training['minutes']} minutes"
+            f"\ntraining  {counted(training['updates'], 'update')}, "
+            f"{counted(training['target_tokens'], 'target token')}, {training['minutes']} minutes, "
+            "not counting validations"
         )
     if models := training.get("models"):
         print("\ntraining  made of several models")
