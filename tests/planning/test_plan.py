@@ -253,7 +253,7 @@ def test_too_short_a_time_says_what_it_would_take(planned: Callable[[float], pla
         r"0\.7 minutes go by before and between the updates, and 100 updates take 0\.4 more; "
         r"--minutes 2 may be enough$"
     )
-    with pytest.raises(PlanError, match=r"^0\.5 minutes are not enough: " + expected):
+    with pytest.raises(PlanError, match=r"^0\.5 minutes cannot be enough: " + expected):
         planned(0.5)
 
 
@@ -458,7 +458,7 @@ def test_a_rehearsal_that_takes_longer_than_the_training_may_is_given_up(
     program.write_text("#!/bin/sh\nexec sleep 60\n")
 
     with pytest.raises(
-        PlanError, match=r"^0\.01 minutes are not enough: .* 7 updates alone takes 2"
+        PlanError, match=r"^0\.01 minutes cannot be enough: .* 7 updates alone takes 2"
     ):
         rehearse({"training": {}}, sample, tmp_path, updates=7, minutes=0.01)
 

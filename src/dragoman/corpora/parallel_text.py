@@ -202,6 +202,6 @@ def _count(lines: Iterator[str]) -> int:
 def _unequal(source: Path, num_sources: int, target: Path, num_targets: int) -> str:
     """Say that two files are not parallel."""
     return (
-        f"{source} has {counted(num_sources, 'line')} and {target} has {num_targets}; "
+        f"{source} has {counted(num_sources, 'line')} and {target} has {num_targets:,}; "
         "each line must be the translation of the line with the same number"
     )

@@ -235,7 +235,7 @@ def _announce(recipe: Recipe, trainer: Trainer, text: PreparedText, display: Dis
     display.message(
         f"{parameters:,} parameters, {counted(len(text.store), 'training pair')}, "
         f"{counted(plan.num_updates, 'update')} an epoch, batches {100 * plan.fill():.0f} % full; "
-        f"at most {recipe.training.updates / plan.num_updates:.3g} epochs; "
+        f"at most {counted(recipe.training.updates / plan.num_updates, 'epoch', '.3g')}; "
         f"{trainer.device}, {counted(torch.get_num_threads(), 'thread')}, {dtype}"
         + (f", {world_size()} processes" if world_size() > 1 else "")
     )

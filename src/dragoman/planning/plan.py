@@ -161,7 +161,8 @@ def make_plan(given: dict[str, Any], minutes: float, say: Say) -> Plan:
     if updates < FEWEST_UPDATES:
         of_updates = FEWEST_UPDATES * chosen.rehearsal.seconds_per_update
         raise PlanError(
-            f"{minutes:g} minutes are not enough: {besides / 60:.1f} minutes go by before and "
+            f"{counted(minutes, 'minute', 'g')} cannot be enough: "
+            f"{besides / 60:.1f} minutes go by before and "
             f"between the updates, and {FEWEST_UPDATES} updates take {of_updates / 60:.1f} more; "
             f"--minutes {math.ceil((besides + of_updates) / 60 / (1 - SPARE))} may be enough"
         )

@@ -98,7 +98,8 @@ def rehearse(
         )
     except subprocess.TimeoutExpired:
         raise PlanError(
-            f"{minutes:g} minutes are not enough: a rehearsal of {counted(updates, 'update')} "
+            f"{counted(minutes, 'minute', 'g')} cannot be enough: "
+            f"a rehearsal of {counted(updates, 'update')} "
             f"alone takes {MOST_TIMES} times as long; give more --minutes"
         ) from None
     if done.returncode != 0:
