@@ -24,6 +24,11 @@ def test_most_of_a_text_decides_in_which_language_it_is() -> None:
     ]
 
 
+def test_tags_are_not_what_a_text_is_judged_by() -> None:
+    tags = '<span class="the name of that text" title="this and what they should be">{}</span>'
+    assert warnings(*[tags.format(ITALIAN)] * 40, language="it") == []
+
+
 @pytest.mark.parametrize("language", ["it", "it_IT", "qaa"])
 def test_the_language_of_the_model_and_one_that_is_not_known_are_not_doubted(language: str) -> None:
     assert warnings(*[ITALIAN] * 30, language=language) == []

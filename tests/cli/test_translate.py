@@ -411,7 +411,7 @@ def test_a_text_in_another_language_is_noticed(
     name: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    Path(name).write_text("Il gatto dorme sul tavolo e il cane guarda la finestra.\n\n" * 20)
+    Path(name).write_text("Il gatto dorme sul tavolo e il cane guarda la finestra.\n\n" * 40)
 
     run(model, name, *options)
 

@@ -1,12 +1,18 @@
 """Whether a text is what should be translated: in another language, or not for the glossary."""
 
+import re
+
 from dragoman.corpora.expected_language import ExpectedLanguage
 from dragoman.languages.codes import language_name
 from dragoman.terms.glossary import Glossary
 from dragoman.terms.glossary_use import GlossaryUse
 
-FEWEST_CHARACTERS, MOST_CHARACTERS = 1000, 30_000
-"""The language of fewer is not guessed, and that of more is that of these."""
+FEWEST_CHARACTERS, MOST_CHARACTERS = 2000, 30_000
+"""The language of fewer is not guessed, as lists of terms are taken for another one, and that of
+more is that of these."""
+
+_TAG = re.compile("<[^<>]*>")
+"""Words of HTML are English ones."""
 
 
 class Doubts:
@@ -25,8 +31,9 @@ class Doubts:
     def look_at(self, text: str) -> bool:
         """Look at a line or sentence, and tell whether further ones are of interest."""
         if self._num_characters < MOST_CHARACTERS:
-            self._num_characters += len(text)
-            self._expected.add(text)
+            words = _TAG.sub(" ", text)
+            self._num_characters += len(words)
+            self._expected.add(words)
             self._use.look_at(text)
             return True
         return self._use.look_at(text)
