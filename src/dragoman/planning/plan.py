@@ -159,13 +159,7 @@ def make_plan(given: dict[str, Any], minutes: float, say: Say) -> Plan:
         chosen = _choose(task, say)
     besides, updates = _seconds_besides(chosen.rehearsal, task), chosen.updates
     if updates < FEWEST_UPDATES:
-        of_updates = FEWEST_UPDATES * chosen.rehearsal.seconds_per_update
-        raise PlanError(
-            f"{counted(minutes, 'minute', 'g')} cannot be enough: "
-            f"{besides / 60:.1f} minutes go by before and "
-            f"between the updates, and {FEWEST_UPDATES} updates take {of_updates / 60:.1f} more; "
-            f"--minutes {math.ceil((besides + of_updates) / 60 / (1 - SPARE))} may be enough"
-        )
+        raise PlanError(_too_short(minutes, besides, chosen.rehearsal.seconds_per_update))
     settings = chosen.decide(updates=updates)
     seconds = besides + updates * chosen.rehearsal.seconds_per_update
     seconds_left = minutes * 60 * (1 - SPARE) - seconds
@@ -188,6 +182,17 @@ def make_plan(given: dict[str, Any], minutes: float, say: Say) -> Plan:
         minutes=seconds / 60,
         peak_mib=peak_mib,
         reasons=_reasons(chosen, task, seconds_left=seconds_left),
+    )
+
+
+def _too_short(minutes: float, besides: float, seconds_per_update: float) -> str:
+    """Say what takes longer than the time there is, and how much may do."""
+    of_updates = FEWEST_UPDATES * seconds_per_update
+    return (
+        f"{counted(minutes, 'minute', 'g')} cannot be enough: {besides / 60:.1f} minutes go by "
+        f"before and between the updates, and {FEWEST_UPDATES} updates take "
+        f"{of_updates / 60:.1f} more; --minutes "
+        f"{math.ceil((besides + of_updates) / 60 / (1 - SPARE))} may be enough"
     )
 
 
