@@ -27,7 +27,7 @@ demo: $(TO_USE)        ## train, evaluate and use a translator
 	$(BIN)/dragoman demo
 
 # To check the shapes of each call makes what a model computes take four times as long, so only the
-# tests of the packages that write them down do it, whose names are in pyproject.toml.
+# tests of the model, the search and training do it here; a test run by hand does, wherever it is.
 SHAPES := tests/model tests/decoding tests/training
 QUICK := -m "not slow"
 

@@ -30,13 +30,13 @@ class Doubts:
 
     def look_at(self, text: str) -> bool:
         """Look at a line or sentence, and tell whether further ones are of interest."""
-        if self._num_characters < MOST_CHARACTERS:
-            words = _TAG.sub(" ", text)
-            self._num_characters += len(words)
-            self._expected.add(words)
-            self._use.look_at(text)
-            return True
-        return self._use.look_at(text)
+        is_glossary_doubted = self._use.look_at(text)
+        if self._num_characters >= MOST_CHARACTERS:
+            return is_glossary_doubted
+        words = _TAG.sub(" ", text)
+        self._num_characters += len(words)
+        self._expected.add(words)
+        return True
 
     def warnings(self) -> list[str]:
         """Say what seems to be wrong, if anything does."""
