@@ -52,6 +52,7 @@ def test_tables_become_configurations_and_back() -> None:
         ({"nmae": "x"}, "unknown key nmae; did you mean name?"),
         ({"name": "x", "inner": {"rtae": 1}}, "unknown key inner.rtae; did you mean inner.rate?"),
         ({"name": "x", "rate": 1}, "unknown key rate; did you mean inner.rate?"),
+        ({"name": "x", "inner": {"naame": 1}}, "unknown key inner.naame; did you mean name?"),
         ({"name": "x", "inner": {"size": 1}}, "unknown key inner.size; did you mean size?"),
         ({"name": "x", "other": {"rate": 1}}, "unknown key other.rate; did you mean inner.rate?"),
         (

@@ -3,7 +3,9 @@
 import difflib
 import tomllib
 import types
+from collections.abc import Iterable
 from dataclasses import MISSING, fields, is_dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -92,9 +94,9 @@ def set_key(table: dict[str, Any], assignment: str) -> None:
     table[key] = value
 
 
-def nearest(word: str, known: list[str]) -> str | None:
-    """Return the known word that is most like a misspelt one, if any is close."""
-    return next(iter(difflib.get_close_matches(word, known, n=1, cutoff=0.5)), None)
+def nearest(word: str, known: Iterable[str], *, likeness: float = 0.5) -> str | None:
+    """Return the known word that is most like a misspelt one, if any is so like it (0 to 1)."""
+    return next(iter(difflib.get_close_matches(word, list(known), n=1, cutoff=likeness)), None)
 
 
 def _settings_of(kind: Any) -> list[str]:
@@ -124,11 +126,12 @@ def _check_keys(table: dict[str, Any], declared: dict[str, Any], at: str) -> Non
 
 def _unknown(name: str, at: str, places: dict[str, list[str]]) -> str:
     """Say that a key is unknown and which one was probably meant, perhaps one elsewhere."""
-    meant = [place + name for place, names in places.items() if name in names]
-    if not meant and (close := nearest(name, places[at])):
-        meant = [at + close]
+    meant = nearest(name, chain(*places.values()), likeness=0.8) or nearest(name, places[at])
+    if meant in places[at]:
+        return f"unknown key {at}{name}; did you mean {at}{meant}?"
     if meant:
-        return f"unknown key {at}{name}; did you mean {' or '.join(meant)}?"
+        having = [place + meant for place, names in places.items() if meant in names]
+        return f"unknown key {at}{name}; did you mean {' or '.join(having)}?"
     return f"unknown key {at}{name}; the keys are {', '.join(at + name for name in places[at])}"
 
 
