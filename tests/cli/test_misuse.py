@@ -77,6 +77,7 @@ def test_a_file_whose_name_begins_with_a_hyphen_is_told_how_to_be_named(
     ("option", "advice"),
     [
         ("-o -x.de", "-o needs a value; if -x.de is a file, write ./-x.de; dragoman translate"),
+        ("-o --json", "-o needs a value; dragoman translate"),
         ("--glossary -x.tsv", "--glossary needs a value; if -x.tsv is a file, write ./-x.tsv; "),
         ("-o", "-o needs a value; dragoman translate --help"),
         ("--beam-size -x", "--beam-size needs a value; dragoman translate --help"),

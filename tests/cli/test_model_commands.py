@@ -299,9 +299,10 @@ def test_a_recorded_evaluation_that_makes_no_sense_names_the_file(
 
 
 def test_a_comparison_without_samples_is_refused_before_anything_is_translated(
-    model: Path, test_set: Path, capsys: pytest.CaptureFixture[str]
+    model: Path, test_set: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    command = ["evaluate", str(model), str(test_set), "--compare", str(model)]
+    (tmp_path / "out").write_text("il gatto\nil cane\nun cane\n")
+    command = ["evaluate", str(model), str(test_set), "--compare", str(tmp_path / "out")]
 
     assert main([*command, "--bootstrap-samples", "0"]) == 2
 
@@ -418,6 +419,18 @@ def test_options_of_translation_are_refused_where_nothing_is_translated(
     for option in (["--glossary", "nowhere.tsv"], ["--shortlist"], ["--device", "cuda:7"]):
         assert main([*command, *option]) == 2
         assert "out: it has translations, and --engine, --device" in capsys.readouterr().err
+
+
+def test_a_system_is_not_compared_with_itself(
+    model: Path, test_set: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (model.parent / "again").symlink_to(model)
+    command = ["evaluate", str(model), str(test_set), "--compare"]
+
+    for itself in (model, model.parent / "again"):
+        assert main([*command, str(itself)]) == 2
+        expected = f"--compare {itself}: it is what is scored; name another one"
+        assert expected in capsys.readouterr().err
 
 
 def test_models_of_other_languages_are_not_compared(

@@ -204,12 +204,15 @@ def _wrong_use(error: CycloptsError, tokens: Sequence[str]) -> str:
 def _advice_for_value(error: MissingArgumentError, tokens: Sequence[str]) -> str:
     """Say how to give a file whose name begins like an option, if that is why a value is missing.
 
-    Only options that take a path are looked at: in front of a number, ./ would be wrong.
+    Only options that take a path are looked at: in front of a number, ./ would be wrong. Two
+    hyphens begin a file's name so rarely that what has them is another option, if no such file is
+    there.
     """
     if error.argument is None or Path not in (error.argument.hint, *get_args(error.argument.hint)):
         return ""
     for option, following in pairwise(tokens):
-        if option == error.keyword and following.startswith("-"):
+        is_option = following.startswith("--") and not os.path.lexists(following)
+        if option == error.keyword and following.startswith("-") and not is_option:
             return f"; if {following} is a file, write {_below_here(following)}"
     return ""
 

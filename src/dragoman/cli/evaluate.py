@@ -224,13 +224,16 @@ def _recorded_settings(model: Path) -> "EvaluationConfig | None":
 
 
 def _check_systems(paths: list[Path], translation: TranslationOptions) -> None:
-    """Refuse options that have no effect, and models that cannot be compared.
+    """Refuse options that have no effect, and systems that cannot be compared.
 
     Raises:
-        UsageError: options say how to translate, but only files are scored; or languages differ.
+        UsageError: options say how to translate, but only files are scored; both systems are one;
+            or languages differ.
     """
     from dragoman.errors import UsageError
 
+    if len({path.resolve() for path in paths}) < len(paths):
+        raise UsageError(f"--compare {paths[1]}: it is what is scored; name another one")
     if translation != TranslationOptions() and all(path.is_file() for path in paths):
         raise UsageError(
             f"{paths[0]}: it has translations, and --engine, --device, --whole-lines, --glossary, "
