@@ -131,9 +131,9 @@ def _other_separator(first: Sequence[str]) -> str:
     may_be_csv = all("," in text for text in first if text)
     return (
         f"{'if a comma stands between them, name the file .csv; ' if may_be_csv else ''}"
-        'if there are two plain files, name both in a recipe (source = "b.en", target = "b.it"), '
-        "for corpus check (--source b.en --target b.it) or for evaluate (--source b.en --reference "
-        "b.it); paste b.en b.it > pairs.tsv joins them"
+        "if there are two plain files, paste b.en b.it > pairs.tsv joins them; or name both in a "
+        'recipe (source = "b.en", target = "b.it"), for corpus check (--source b.en --target b.it) '
+        "or for evaluate (--source b.en --reference b.it)"
     )
 
 
