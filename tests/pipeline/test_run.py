@@ -350,16 +350,24 @@ def test_names_are_unique_whatever_the_paths() -> None:
     assert names == ["a/test (1)", "a/test (2)", "b/test", "test", "dev"]
 
 
-def test_what_splits_words_for_bleu_is_said(
+def test_what_the_scores_of_a_validation_depend_on_is_said(
     make_recipe: MakeRecipe, tmp_path: Path, display: Listener
 ) -> None:
-    train_model(
-        make_recipe(target_language="zh", cleaning={"min_script_share": 0.0}),
-        tmp_path / "run",
-        display,
+    recipe = make_recipe(
+        target_language="zh", cleaning={"min_script_share": 0.0}, search={"beam_size": 3}
     )
 
+    train_model(recipe, tmp_path / "run", display)
+
     assert "BLEU splits zh as evaluation.tokenize = zh" in display.messages
+    said = [line for line in display.messages if "training.search_beam_size" in line]
+    assert said == [
+        "validations translate with a beam of 1 (training.search_beam_size) and the finished model "
+        "with 3: their scores differ"
+    ]
+    recipe = make_recipe(search={"beam_size": 3}, training__search_beam_size=3)
+    train_model(recipe, tmp_path / "other", display)
+    assert len([line for line in display.messages if "search_beam_size" in line]) == 1
 
 
 @pytest.mark.parametrize("store", ["train", "validation"])
