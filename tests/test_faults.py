@@ -192,3 +192,17 @@ def test_a_translation_that_stops_in_the_middle_is_too_short(
     ids = [*range(8)]
     found = find_faults(source, translation, source_ids=ids, translation_ids=ids)
     assert found == (("is far too short",) if breaks_off else ())
+
+
+@pytest.mark.parametrize(
+    ("source", "translation", "expected"),
+    [
+        ("A price of 5 \u20ac", "Un prezzo di 5 \ufffd", ("has a broken character",)),
+        ("A price of 5 \ufffd", "Un prezzo di 5 \ufffd", ()),  # as its source has
+    ],
+)
+def test_half_a_character_is_a_fault(
+    source: str, translation: str, expected: tuple[Fault, ...]
+) -> None:
+    ids = [*range(8)]
+    assert find_faults(source, translation, source_ids=ids, translation_ids=ids) == expected

@@ -23,6 +23,7 @@ Fault = Literal[
     "is far too long",
     "is far too short",
     "is empty",
+    "has a broken character",
     "changes what must stay as it is",
     "lacks a term of the glossary",
 ]
@@ -48,6 +49,10 @@ MOST_TOKENS_FOR_EACH = 3.0
 FEWEST_WORDS_ENDED = 4
 MOST_BROKEN_OFF = 0.5
 """Most words, for each one of its source, of a translation that breaks off."""
+
+_BROKEN = "\ufffd"
+"""Stands for bytes that are no character, where a model spells one in bytes and gets it wrong or is
+stopped on the way."""
 
 _ENDED = re.compile(rf"[{SENTENCE_ENDS}][{re.escape(CLOSING)}]*$")
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -96,6 +101,8 @@ def find_faults(
         found.append("is far too long" if is_too_long else "is far too short")
     elif _breaks_off(source, translation):
         found.append("is far too short")
+    if _BROKEN in translation and _BROKEN not in source:
+        found.append("has a broken character")
     return tuple(found)
 
 
