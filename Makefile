@@ -27,8 +27,9 @@ demo: $(TO_USE)        ## train, evaluate and use a translator
 	$(BIN)/dragoman demo
 
 # To check the shapes of each call makes what a model computes take four times as long, so only the
-# tests of the model, the search and training do it here; a test run by hand does, wherever it is.
-SHAPES := tests/model tests/decoding tests/training
+# tests of what has shapes do it here, and no whole training; a test run by hand does, wherever it is.
+SHAPES := tests/model tests/decoding \
+	$(addprefix tests/training/test_, loss.py objective.py r_drop.py step.py)
 QUICK := -m "not slow"
 
 # The blocks of a page go on from each other, so one process runs all of docs.

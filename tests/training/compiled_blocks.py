@@ -40,12 +40,12 @@ class Counter:
 
 
 @contextmanager
-def compiled_by(backend: str | Counter) -> Iterator[None]:
+def compiled_by(backend: str | Counter, *, for_any_shape: bool = True) -> Iterator[None]:
     """Have another backend than inductor, which needs a compiler of C++."""
     compile_part = torch.compile
 
     def compile_with_backend(part: Callable[..., Any], *, dynamic: bool, **_: object) -> Any:
-        return compile_part(part, dynamic=dynamic, backend=backend)
+        return compile_part(part, dynamic=dynamic and for_any_shape, backend=backend)
 
     with patch.object(torch, "compile", compile_with_backend):
         yield
@@ -89,13 +89,12 @@ def trained(directory: Path, positional_encoding: Any, **settings: Any) -> dict[
     return {name: w - before[name] for name, w in weights_of(trainer.transformer).items()}
 
 
-def compare_trainings(positional_encoding: str, dtype: torch.dtype) -> dict[str, float]:
+def compare_trainings(positional_encoding: str) -> dict[str, float]:
     """Do what `training.compile` asks for."""
     counter = Counter()
-    precision = "bf16" if dtype == torch.bfloat16 else "fp32"
     with TemporaryDirectory() as one, TemporaryDirectory() as other, compiled_by(counter):
         ours, theirs = (
-            trained(Path(name), positional_encoding, precision=precision, compile=way)
+            trained(Path(name), positional_encoding, precision="fp32", compile=way)
             for name, way in ((one, True), (other, False))
         )
     # The bias of keys has no gradient but noise.
@@ -129,9 +128,12 @@ def graphs_side_by_side(positional_encoding: str, dtype: torch.dtype) -> int:
 
 
 def losses_with_dropout(positional_encoding: str, dtype: torch.dtype) -> list[float]:
-    """Compute a loss as written and compiled; on a CPU both draw the same numbers."""
+    """Compute a loss as written and compiled; on a CPU both draw the same numbers.
+
+    The backend takes four times as long for graphs of any shape.
+    """
     plain, compiled = (objective(positional_encoding, dtype, dropout=0.5).train() for _ in range(2))
-    with compiled_by("aot_eager"):
+    with compiled_by("aot_eager", for_any_shape=False):
         compile_blocks(compiled.transformer)
     losses = []
     for one in (plain, compiled):
@@ -173,8 +175,8 @@ def main(positional_encoding: str, format_of_numbers: str) -> None:
         ),
         "same names": list(weights_of(plain)) == list(weights_of(compiled)),
     }
-    report.update(compare_trainings(positional_encoding, dtype))
     if dtype == torch.float32:
+        report.update(compare_trainings(positional_encoding))
         report["losses with dropout"] = losses_with_dropout(positional_encoding, dtype)
     else:
         report["graphs side by side"] = graphs_side_by_side(positional_encoding, dtype)
