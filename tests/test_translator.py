@@ -683,6 +683,12 @@ def test_one_text_is_not_taken_for_many(saved: Path) -> None:
         next(Translator(saved, device="cpu").translate("The cat."))
 
 
+@pytest.mark.parametrize("what", [None, float("nan"), b"The dog."])
+def test_what_is_no_text_is_named_with_its_place(copying: Translator, what: Any) -> None:
+    with pytest.raises(TypeError, match=f"position 1 is {re.escape(repr(what))}"):
+        copying(["The cat.", what])
+
+
 def test_search_settings_that_make_no_sense_name_the_file(saved: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     copy.mkdir()

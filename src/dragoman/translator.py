@@ -212,13 +212,14 @@ class Translator:
         """Translate any number of texts in constant memory, and yield one for each, in order.
 
         Raises:
-            TypeError: a single text is given, of which each letter would be taken for a text.
+            TypeError: a single text is given, of which each letter would be taken for a text; or
+                one of the texts is none, such as the NaN that tables have in empty cells.
         """
         self._check_process()
         if isinstance(texts, str):
             raise TypeError("translate takes several texts; for one, write [text]")
         search = search or self.search
-        for chunk in batched(texts, self._sentence_translator.engine.texts_at_once):
+        for chunk in batched(_only_text(texts), self._sentence_translator.engine.texts_at_once):
             cut = self._cutter.cut(chunk)
             sentences = [sentence for text in cut for sentence in text.sentences]
             found = iter(self._sentence_translator.translate(sentences, search))
@@ -415,6 +416,13 @@ class Translator:
             f"the sentence or its translation has more than {self._max_length} tokens, the most "
             "that the model has seen; give a shorter one"
         )
+
+
+def _only_text(texts: Iterable[str]) -> Iterator[str]:
+    for place, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise TypeError(f"texts should be str; at position {place} is {text!r}")
+        yield text
 
 
 def _begins_with(words: Sequence[Word], beginning: Sequence[Word]) -> bool:

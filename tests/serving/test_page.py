@@ -349,7 +349,7 @@ def test_a_file_is_translated_and_downloaded(page: Page, address: str, tmp_path:
     (tmp_path / "letter.html").write_text("<p>The cat.</p><script>1</script>", encoding="utf-8")
 
     page.goto(address)
-    page.locator("#file").set_input_files(tmp_path / "letter.html")
+    page.get_by_label("A text or a document").set_input_files(tmp_path / "letter.html")
     page.locator("#translate-file").click()
     with page.expect_download() as download:
         page.get_by_role("link", name="Download letter.it.html").click()
