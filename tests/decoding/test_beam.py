@@ -271,6 +271,15 @@ def test_the_best_translations_are_sorted_different_and_begin_with_the_best() ->
     assert found[0] == best(model, SearchConfig(beam_size=5, n_best=1))
 
 
+def test_a_beam_of_one_stops_at_the_first_end_and_a_wider_one_looks_for_something_better() -> None:
+    # log 0.5 = -0.69 after 1 token, log 0.45 = -0.80 after 2: 0.80 / (7/6) < 0.69 / (6/6).
+    model = written_down({(): {EOS: 0.5, A: 0.45, B: 0.05}, (A,): {EOS: 1.0}}, vocab_size=6)
+
+    for beam_size, expected in ((1, ()), (2, (A,))):
+        config = SearchConfig(beam_size=beam_size, length_penalty=1.0)
+        assert search(problem([model]), config)[0][0].ids == expected
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_a_beam_of_one_is_greedy_search(seed: int) -> None:
     model = random_model(seed, vocab_size=VOCAB)

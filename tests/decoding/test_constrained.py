@@ -312,9 +312,10 @@ def test_without_phrases_it_finds_what_a_beam_search_finds() -> None:
         assert found[0].score == pytest.approx(usual.score, abs=1e-6)
 
 
-def test_an_empty_phrase_is_refused() -> None:
+@pytest.mark.parametrize("spellings", [(), ((),), ((A,), ())])
+def test_an_empty_phrase_is_refused(spellings: tuple[tuple[int, ...], ...]) -> None:
     with pytest.raises(ValueError, match="a token"):
-        phrase(())
+        phrase(*spellings)
 
 
 def test_a_phrase_does_not_follow_where_it_would_make_something_longer() -> None:

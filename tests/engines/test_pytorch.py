@@ -343,6 +343,8 @@ def test_a_sentence_without_tokens_gets_an_empty_translation(transformer: Transf
 
     assert engine.search([[], []], SearchConfig()) == [[EMPTY], [EMPTY]]
     assert engine.search([], SearchConfig()) == []
+    assert EMPTY.finished
+    assert EMPTY.score == EMPTY.log_probability == 0.0
     assert engine.search(SOURCES, SEARCHES[1])[SOURCES.index([])] == [EMPTY]
     begun = engine.search([[], [5]], SEARCHES[1], prefixes=[(6,), (6,)])
     assert begun[0] == [EMPTY]

@@ -36,7 +36,7 @@ def build_hypothesis(
     config: SearchConfig,
 ) -> Hypothesis:
     """Score a sequence of tokens, which ends with EOS if it is finished."""
-    finished = bool(tokens) and tokens[-1] == eos
+    finished = tokens[-1] == eos
     log_probability = math.fsum(token_log_probabilities)
     return Hypothesis(
         ids=tuple(tokens[:-1] if finished else tokens),
