@@ -120,7 +120,7 @@ def test_unigram_with_a_large_exponent_takes_the_best(unigram_pair: TokenizerPai
 
 @pytest.mark.parametrize("strength", [0.5, 1.0])
 def test_unigram_draws_with_the_powers_of_the_probabilities(strength: float) -> None:
-    shares = {"a": 0.2, "b": 0.1, "ab": 0.04, "aa": 0.3, "ba": 0.36}
+    shares = {"a": 0.2, "b": 0.1, "ab": 0.04, "aa": 0.3, "ba": 0.2, "longer": 0.16}
     unigram = Unigram({piece: math.log(share) for piece, share in shares.items()})
     chance = Random(1)
 

@@ -101,7 +101,7 @@ class Unigram:
         end = len(word)
         while end:
             starts, sums = lattice[end - 1]
-            start = starts[bisect(sums, chance.random() * sums[-1], hi=len(sums) - 1)]
+            start = starts[bisect(sums, chance.random() * sums[-1])]  # random() < 1
             pieces.append(word[start:end])
             end = start
         return pieces[::-1]
