@@ -343,6 +343,7 @@ def test_a_sentence_without_tokens_gets_an_empty_translation(transformer: Transf
 
     assert engine.search([[], []], SearchConfig()) == [[EMPTY], [EMPTY]]
     assert engine.search([], SearchConfig()) == []
+    assert engine.continue_in_ways([], (6,), SEARCHES[0], count=3) == [EMPTY]
     assert EMPTY.finished
     assert EMPTY.score == EMPTY.log_probability == 0.0
     assert engine.search(SOURCES, SEARCHES[1])[SOURCES.index([])] == [EMPTY]
@@ -521,8 +522,8 @@ def test_a_batch_that_does_not_fit_into_the_memory_of_a_gpu_is_searched_in_halve
         return pose(sources, *rest)
 
     monkeypatch.setattr(engine, "_pose", pose_two)
-    most = 2
-    assert engine.search(sources, LONG) == expected
+    for most in (2, 1):
+        assert engine.search(sources, LONG) == expected
     assert max(asked) == 5
     most = 0
     with pytest.raises(torch.OutOfMemoryError):

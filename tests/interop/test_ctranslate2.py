@@ -340,6 +340,7 @@ def test_both_engines_go_on_in_the_same_ways(save: Save) -> None:
         expected = pytorch.continue_in_ways(source, prefix, config, count=4)
         assert [h.ids for h in found] == [h.ids for h in expected]
         assert [h.score for h in found] == pytest.approx([h.score for h in expected], abs=1e-4)
+    assert ct2.continue_in_ways([], [50], config, count=4) == [EMPTY]
 
 
 def test_both_engines_go_on_for_as_long_where_the_prefix_decides_how_long(save: Save) -> None:
