@@ -71,6 +71,7 @@ def test_abbreviations_and_numbers_end_no_sentence(
         ("en", ["See README.Debian, GMAIL.COM and the .ICC or Authorize.Net."]),
         ("en", ["asp.Net is old. ", "We know."]),
         ("en", ["The cat sat.", "I saw it."]),
+        ("en", ["We chose plan B. ", "Then we left."]),
         ("en", ["It works. [1]", " Then it does not."]),
         (
             "en",
@@ -187,6 +188,7 @@ class Letters(WordTokenizer):
         ["The cat, ", "the dog. The end"],
         ["ខ្ញុំជាសិស្ស", "នៅភ្នំពេញ"],
         ["น้ำดื่มที่", "เย็นมาก"],
+        ["มานา", "มา"],
         ["विश्वविद्या", "प्रशासन"],
     ],
 )
