@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.training.stopping import stop_on_signals
+from dragoman.training.stopping import SHOW_CURSOR, stop_on_signals
 
 COMPUTES = """
 import ctypes
@@ -49,20 +49,27 @@ def test_what_was_there_before_is_there_after() -> None:
 
 
 def test_both_interrupts_are_answered_while_one_call_lasts() -> None:
-    with subprocess.Popen(
-        [sys.executable, "-c", COMPUTES], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
+    """On a terminal, which also gets its cursor back."""
+    leader, terminal = os.openpty()
+    with (
+        open(leader, "rb", buffering=0) as shown,
+        subprocess.Popen(
+            [sys.executable, "-c", COMPUTES], stdout=subprocess.PIPE, stderr=terminal, text=True
+        ) as process,
+    ):
+        os.close(terminal)
         assert process.stdout is not None
-        assert process.stderr is not None
         try:
             assert process.stdout.readline() == "computes\n"
             process.send_signal(signal.SIGINT)
-            answers = [process.stderr.readline() for _ in range(2)]
+            answers = [shown.readline() for _ in range(2)]
             process.send_signal(signal.SIGINT)
             code = process.wait()
+            last = shown.read(100)
         finally:
             process.kill()
 
-    expected = "stopping and saving; Ctrl-C once more ends at once and loses what is not saved\n"
-    assert answers == ["\n", expected]
+    expected = b"stopping and saving; Ctrl-C once more ends at once and loses what is not saved\r\n"
+    assert answers == [b"\r\n", expected]
+    assert last == SHOW_CURSOR
     assert code == 130

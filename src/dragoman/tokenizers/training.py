@@ -118,7 +118,7 @@ def _list_words(config: TokenizerConfig, texts: Texts) -> WordTokenizer:
     )
     frequent = [word for word, count in counts.items() if count >= config.min_frequency]
     frequent.sort(key=lambda word: (-counts[word], word))
-    room = max(0, (config.vocab_size or LARGEST_WORD_LIST) - len(SPECIAL_PIECES))
+    room = (config.vocab_size or LARGEST_WORD_LIST) - len(SPECIAL_PIECES)
     return WordTokenizer(frequent[:room], lowercase=config.lowercase)
 
 
