@@ -479,6 +479,14 @@ def test_the_weights_that_a_run_begins_with_are_not_averaged_though_a_stop_saves
     assert "mean of updates 4, 8, 12" in dict(resumed.candidates())
 
 
+def test_a_run_of_a_single_update_is_judged(make_trainer: Any) -> None:
+    trainer = make_trainer("run", updates=1)
+
+    trainer.run()
+
+    assert trainer.progress.best_update == 1
+
+
 def test_the_last_update_is_searched_wherever_it_falls(make_trainer: Any) -> None:
     trainer = make_trainer("run", updates=10, metric="BLEU")
 
