@@ -52,7 +52,7 @@ def test_both_interrupts_are_answered_while_one_call_lasts() -> None:
     """On a terminal, which also gets its cursor back."""
     leader, terminal = os.openpty()
     with (
-        open(leader, "rb", buffering=0) as shown,
+        os.fdopen(leader, "rb", buffering=0) as shown,
         subprocess.Popen(
             [sys.executable, "-c", COMPUTES], stdout=subprocess.PIPE, stderr=terminal, text=True
         ) as process,
