@@ -294,8 +294,10 @@ def test_a_second_engine_is_loaded_when_it_is_needed(
 
 
 def test_a_term_of_the_glossary_is_said(
-    tokenizers: TokenizerPair, untrained: PyTorchEngine
+    tokenizers: TokenizerPair, untrained: PyTorchEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # Whatever this model says has other faults.
+    monkeypatch.setattr("dragoman.sentence_translator.find_faults", lambda *_, **__: ())
     finder = TermFinder(glossary=Glossary({"cat": ("micio",), "file": ("archivio", "documento")}))
     translator = SentenceTranslator(untrained, tokenizers, finder)
     found = translator.translate(

@@ -266,8 +266,22 @@ def test_a_long_text_is_translated_in_parts_and_nothing_is_lost(
     assert translation.source == text
     assert translation.text.replace(" ", "") == text.replace(" ", "")
     assert (before.parts, after.parts) == (("a dog",), ("a cat",))
-    assert len(translation.parts) == len(engine.asked[0]) - 2 > 1
+    assert len(translation.parts) > 1
+    assert len(set(translation.parts)) <= len(engine.asked[0]) - 2  # each once
     assert max(map(len, engine.asked[0])) <= LIMIT
+
+
+def test_the_same_sentence_is_searched_for_once_unless_it_is_drawn(
+    tokenizers: TokenizerPair,
+) -> None:
+    engine = Copier()
+    texts = ["The cat.", "The dog. The cat.", "The cat."]
+    translator = translating(engine, tokenizers)
+
+    assert [found.text for found in translator.translate(texts)] == texts
+    assert len(engine.asked[0]) == 2
+    list(translator.translate(texts, SearchConfig(sampling_temperature=1.0)))
+    assert len(engine.asked[1]) == 4
 
 
 def test_a_sentence_of_as_many_tokens_as_fit_is_not_cut(tokenizers: TokenizerPair) -> None:

@@ -95,16 +95,21 @@ class SentenceTranslator:
     ) -> list[list[Alternative]]:
         """Return the translations of each sentence: those without a fault first, the best first.
 
+        What is there several times, such as a word in the cells of a table, is searched for once.
+
         Where tokens are drawn, these are all samples in the order drawn, duplicates included; the
         k-th of one sentence has nothing to do with the k-th of another.
         """
-        tasks = [_Task(s.text, s.ids, self._terms.find(s.text)) for s in sentences]
+        keys = [place if search.samples else s.text for place, s in enumerate(sentences)]
+        distinct = dict(zip(keys, sentences, strict=True))
+        tasks = [_Task(s.text, s.ids, self._terms.find(s.text)) for s in distinct.values()]
         engine = self._engine_for(search)
         self._look_at_all(tasks, engine.search([task.ids for task in tasks], search))
         if not search.samples:
             self._search_again(tasks, search)
             self._translate_around(tasks, search)
-        return [task.found for task in tasks]
+        found = dict(zip(distinct, tasks, strict=True))
+        return [found[key].found for key in keys]
 
     def complete(
         self, sentence: Sentence, prefix: Sequence[int], search: SearchConfig

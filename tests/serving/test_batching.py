@@ -81,7 +81,8 @@ def test_searches_that_differ_are_kept_apart_and_take_turns(
 
     async def scenario(batcher: Batcher) -> list[list[Translation]]:
         searches = [replace(SEARCH, n_best=n) for n in (1, 3, 1, 3)]
-        return await asyncio.gather(*(batcher.translate(["cat"], s) for s in searches))
+        texts = ["cat", "cat", "dog", "dog"]
+        return await asyncio.gather(*map(batcher.translate, ([text] for text in texts), searches))
 
     found = run(model.translator, scenario)
 
@@ -226,8 +227,8 @@ def test_others_fill_the_batches_of_whoever_listens(copying: tuple[Copier, Serve
 
     async def scenario(batcher: Batcher) -> Any:
         return await asyncio.gather(
-            batcher.translate(["cat"] * 10, SEARCH, lambda *_: None),
-            batcher.translate(["dog"] * 10, SEARCH),
+            batcher.translate([f"cat {i}" for i in range(10)], SEARCH, lambda *_: None),
+            batcher.translate([f"dog {i}" for i in range(10)], SEARCH),
         )
 
     run(model.translator, scenario)
