@@ -220,30 +220,19 @@ def test_a_second_training_in_one_directory_is_refused(
     assert lives
 
 
-def test_another_recipe_in_one_directory_is_refused(dragoman: Run, workspace: Path) -> None:
-    dragoman("train", "reverse.toml", "-o", "run", *TWO_UPDATES)
+def test_a_finished_run_says_so_and_neither_another_recipe_nor_other_text_goes_on_with_it(
+    dragoman: Run, workspace: Path
+) -> None:
+    command = ("train", "reverse.toml", "-o", "run", *TWO_UPDATES)
+    dragoman(*command)
 
-    changed = dragoman(
-        "train", "reverse.toml", "-o", "run", *BRIEF, "--set", "training.updates=3", code=1
-    )
-
-    assert "training.updates: 2 became 3" in changed.stderr
-
-
-def test_text_that_changed_under_a_run_is_refused(dragoman: Run, workspace: Path) -> None:
-    dragoman("train", "reverse.toml", "-o", "run", *TWO_UPDATES)
+    again = dragoman(*command)
+    other_recipe = dragoman(*command, "--set", "training.updates=3", code=1)
     (workspace / "run" / "finished").unlink()
     with (workspace / "train.tsv").open("a") as file:
         file.write("a b c\tc b a\n")
-
-    changed = dragoman("train", "reverse.toml", "-o", "run", *TWO_UPDATES, code=1)
-
-    assert "run/data/train" in changed.stderr
-
-
-def test_a_finished_run_says_so(dragoman: Run, workspace: Path) -> None:
-    dragoman("train", "reverse.toml", "-o", "run", *TWO_UPDATES)
-
-    again = dragoman("train", "reverse.toml", "-o", "run", *TWO_UPDATES)
+    other_text = dragoman(*command, code=1)
 
     assert "this run is finished" in again.stderr
+    assert "training.updates: 2 became 3" in other_recipe.stderr
+    assert "run/data/train" in other_text.stderr
