@@ -220,7 +220,7 @@ def test_a_second_training_in_one_directory_is_refused(
     assert lives
 
 
-def test_a_finished_run_says_so_and_neither_another_recipe_nor_other_text_goes_on_with_it(
+def test_a_finished_run_refuses_another_recipe_and_other_text(
     dragoman: Run, workspace: Path
 ) -> None:
     command = ("train", "reverse.toml", "-o", "run", *TWO_UPDATES)
