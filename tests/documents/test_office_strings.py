@@ -45,6 +45,12 @@ SAID = {
     "ppt/comments/comment1.xml": f"<p:cmLst {P}><p:text>{{}}</p:text></p:cmLst>",
     "xl/threadedComments/threadedComment1.xml": (f'<a xmlns="{MICROSOFT}"><text>{{}}</text></a>'),
     "xl/worksheets/sheet1.xml": f'<worksheet {SHEET}><hyperlink tooltip="{{}}"/></worksheet>',
+    "xl/worksheets/sheet2.xml": (
+        f'<worksheet {SHEET}><dataValidations><dataValidation showInputMessage="1" error="{{}}"'
+        ' errorTitle="{}"/><dataValidation promptTitle="{}" prompt="{}"/></dataValidations>'
+        "</worksheet>"
+    ),
+    "xl/worksheets/sheet3.xml": f'<worksheet {SHEET}><dataValidation prompt="{{}}"/></worksheet>',
     "xl/drawings/drawing1.xml": '<d:a xmlns:d="d"><d:cNvPr descr="{}"/></d:a>',
     "content.xml": f"<a {SVG}><svg:title>{{}}</svg:title><svg:desc>{{}}</svg:desc></a>",
     "meta.xml": f"<a {DC}><dc:title>{{}}</dc:title><dc:creator>a b</dc:creator></a>",
@@ -69,13 +75,21 @@ def test_what_people_read_or_hear_is_translated(name: str) -> None:
     assert changed({name: xml.replace("{}", "a cat")}) == {name: xml.replace("{}", "A CAT")}
 
 
-def test_a_tip_in_a_sheet_is_as_long_as_excel_takes_it() -> None:
-    xml = f'<worksheet {SHEET}><hyperlink tooltip="{{}}"/></worksheet>'
+@pytest.mark.parametrize(
+    ("place", "longest"),
+    [
+        ("hyperlink tooltip", "gatti " * 41 + "gatti…"),  # 252 letters
+        ("dataValidation error", "gatti " * 41 + "gatti…"),
+        ("dataValidation errorTitle", "gatti " * 4 + "gatti…"),  # 30 letters
+    ],
+)
+def test_a_tip_in_a_sheet_is_as_long_as_excel_takes_it(place: str, longest: str) -> None:
+    xml = f'<worksheet {SHEET}><{place}="{{}}"/></worksheet>'
     document = packed({"xl/worksheets/sheet1.xml": xml.format("a cat").encode()})
     office = OfficeDocument(read_archive(document, OFFICE_PARTS), READER)
     found = office.put_together([says("gatti " * 50)])
-    tip = found.text.partition('tooltip="')[2].partition('"')[0]
-    assert tip == "gatti " * 41 + "gatti…"
+    tip = found.text.partition(f'{place}="')[2].partition('"')[0]
+    assert tip == longest
     assert found.faults == ("is far too long",)
 
 

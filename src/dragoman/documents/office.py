@@ -43,7 +43,8 @@ OFFICE_PARTS = re.compile(
 
 _HAS_NO_TEXT = re.compile(
     r"(?:\s|<\?[^>]*>|<![^>]*>)*<(?:[\w.-]+:)?"
-    r"(?:workbook|table|pivotCacheDefinition|math|worksheet(?!.*(?:<(?:[\w.-]+:)?is[\s>]|\stooltip=)))[\s>/]",
+    r"(?:workbook|table|pivotCacheDefinition|math|worksheet(?!.*(?:<(?:[\w.-]+:)?is[\s>]"
+    r"|\s(?:tooltip|(?:prompt|error)(?:Title)?)=)))[\s>/]",
     re.DOTALL,
 )
 """Parts without text of their own: others have what they name, or it is a formula."""

@@ -14,6 +14,7 @@ _ATTRIBUTES = {
     "textpath": ("string",),  # a watermark
     "hlinkClick": ("tooltip",),
     "hyperlink": ("tooltip",),
+    "dataValidation": ("promptTitle", "prompt", "errorTitle", "error"),  # of a cell of a sheet
     "listItem": ("displayText",),  # what a content control offers to choose
     "tblCaption": ("val",),
     "tblDescription": ("val",),
@@ -40,8 +41,8 @@ _FILE_NAME = re.compile(r"\s*[^\s/]+\.\w{2,4}\s*")
 """With which programs describe a picture that nobody has described."""
 
 
-_LONGEST_TIP = 255
-"""Letters that a tip of a link in a sheet may have: Excel takes more for damage."""
+_LONGEST_TIP, _LONGEST_TITLE = 255, 32
+"""Letters that a tip in a sheet may have, and the title of one: Excel takes more for damage."""
 
 
 class StringPlace(NamedTuple):
@@ -64,8 +65,9 @@ class StringPlace(NamedTuple):
             for mentions in list(self.element.itersiblings("{*}mentions")):
                 mentions.getparent().remove(mentions)  # these count the letters of the old text
             return True
-        has_room = len(text) <= _LONGEST_TIP or "spreadsheetml" not in self.element.tag
-        said = text if has_room else shorten(text, _LONGEST_TIP, placeholder="…")
+        longest = _LONGEST_TITLE if self.attribute.endswith("Title") else _LONGEST_TIP
+        has_room = len(text) <= longest or "spreadsheetml" not in self.element.tag
+        said = text if has_room else shorten(text, longest, placeholder="…")
         self.element.set(self.attribute, said)
         return has_room
 
