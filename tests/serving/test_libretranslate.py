@@ -215,7 +215,16 @@ FIELDS = '{"q": "a cat", "source": "en", "target": "it"}'
 def test_json_that_is_not_utf8_is_refused(address: str, body: bytes) -> None:
     status, answer = post(f"{address}/translate", data=body)
 
-    assert (status, answer) == (400, {"error": "the body is neither JSON nor a form"})
+    assert status == 400
+    assert answer["error"].startswith("the body is neither JSON nor a form: ")
+
+
+def test_json_with_a_slip_is_told_where_it_is(address: str) -> None:
+    status, answer = post(f"{address}/translate", data=b'{"q": "a secret",\n "source": en}')
+
+    assert status == 400
+    assert "line 2 column 12" in answer["error"]
+    assert "secret" not in answer["error"]
 
 
 @pytest.mark.parametrize(

@@ -90,8 +90,10 @@ async def _read_body(request: Request) -> dict[str, Any]:
         table = json.loads(text, object_pairs_hook=_once_each, parse_constant=_no_number)
     except RefusalError:
         raise
-    except (ValueError, RecursionError):  # not UTF-8, not JSON, or nested too deeply
-        raise RefusalError(400, "the body is neither JSON nor a form") from None
+    except RecursionError:
+        raise RefusalError(400, "the body is nested too deeply") from None
+    except ValueError as error:  # not UTF-8, or not JSON; it says where, and nothing of the text
+        raise RefusalError(400, f"the body is neither JSON nor a form: {error}") from None
     if not isinstance(table, dict):
         raise RefusalError(400, "the body should be a JSON object")
     return table
