@@ -32,13 +32,10 @@ SHAPES := tests/model tests/decoding \
 	$(addprefix tests/training/test_, loss.py objective.py r_drop.py step.py)
 QUICK := -m "not slow"
 
-# What the tests of a file share is made once if one process runs them all: each begins with a half,
-# and takes from the other's at the end. In docs the blocks of a page go on from each other.
-TWO := -n 2 --dist worksteal
-
+# The blocks of a page go on from each other, so one process runs all of docs.
 define run-tests
-	$(1)/python -m pytest -q $(TWO) $(2) $(SHAPES)
-	$(1)/python -m pytest -q $(TWO) $(2) --jaxtyping-packages= $(SHAPES:%=--ignore=%) tests src/dragoman
+	$(1)/python -m pytest -q -n 2 $(2) $(SHAPES)
+	$(1)/python -m pytest -q -n 2 $(2) --jaxtyping-packages= $(SHAPES:%=--ignore=%) tests src/dragoman
 	$(1)/python -m pytest -q --jaxtyping-packages= docs
 endef
 
