@@ -102,14 +102,16 @@ class SentenceTranslator:
         """
         keys = [place if search.samples else s.text for place, s in enumerate(sentences)]
         distinct = dict(zip(keys, sentences, strict=True))
-        tasks = [_Task(s.text, s.ids, self._terms.find(s.text)) for s in distinct.values()]
+        task_of = {
+            key: _Task(s.text, s.ids, self._terms.find(s.text)) for key, s in distinct.items()
+        }
+        tasks = list(task_of.values())
         engine = self._engine_for(search)
         self._look_at_all(tasks, engine.search([task.ids for task in tasks], search))
         if not search.samples:
             self._search_again(tasks, search)
             self._translate_around(tasks, search)
-        found = dict(zip(distinct, tasks, strict=True))
-        return [found[key].found for key in keys]
+        return [task_of[key].found for key in keys]
 
     def complete(
         self, sentence: Sentence, prefix: Sequence[int], search: SearchConfig

@@ -176,6 +176,8 @@ def test_settings_of_a_beam_that_sampling_does_without_are_warned_of(
     said = [line for line in display.messages if "search.sampling_temperature" in line]
     assert len(said) == (named is not None)
     assert named is None or f"draws translations, which {named} cannot change" in said[0]
+    has_beam = "sampling_temperature" not in search
+    assert any("search_beam_size" in line for line in display.messages) == has_beam
 
 
 @pytest.mark.parametrize("is_fast", [True, False])

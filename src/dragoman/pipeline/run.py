@@ -246,10 +246,11 @@ def _announce(recipe: Recipe, trainer: Trainer, text: PreparedText, display: Dis
         )
     for doubt in (*_doubts_about_the_rate(recipe), *_doubts_about_the_search(recipe.search)):
         display.message(f"warning: {doubt}")
-    if (beam_size := recipe.training.search_beam_size) != recipe.search.beam_size:
+    used, search = recipe.training.search_beam_size, recipe.search
+    if used != search.beam_size and not search.samples:
         display.message(
-            f"validations translate with a beam of {beam_size} (training.search_beam_size) and the "
-            f"finished model with {recipe.search.beam_size}: their scores differ"
+            f"validations translate with a beam of {used} (training.search_beam_size) and the "
+            f"finished model with {search.beam_size}: their scores differ"
         )
     if (tokenize := recipe.evaluation.tokenize) != EvaluationConfig.tokenize:
         display.message(f"BLEU splits {recipe.target_language} as evaluation.tokenize = {tokenize}")

@@ -92,7 +92,7 @@ async def _read_body(request: Request) -> dict[str, Any]:
         raise
     except RecursionError:
         raise RefusalError(400, "the body is nested too deeply") from None
-    except ValueError as error:  # not UTF-8, or not JSON; it says where, and nothing of the text
+    except ValueError as error:  # not UTF-8, or not JSON; it says where
         raise RefusalError(400, f"the body is neither JSON nor a form: {error}") from None
     if not isinstance(table, dict):
         raise RefusalError(400, "the body should be a JSON object")
