@@ -20,6 +20,7 @@ from typing import Any
 import torch
 import torch._dynamo  # which the first optimizer imports: once here, and not in each fork
 import torch.distributed as dist
+import torch.distributed.fsdp  # which processes that hold parts import
 from torch.distributed.tensor import DTensor
 
 from dragoman.corpora.batching import Batches, Update

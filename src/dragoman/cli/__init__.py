@@ -23,6 +23,30 @@ from dragoman.exit_codes import FAILED, INTERRUPTED, READER_GONE, WRONG_USE
 STANDARD_INPUT = "-"
 """What many programs call standard input; cyclopts would take it for an option."""
 
+COMMANDS = {
+    "demo": "demo:demo",
+    "corpus": "corpus:app",
+    "plan": "plan:plan",
+    "train": "train:train",
+    "finetune": "finetune:finetune",
+    "distill": "distill:distill",
+    "average": "average:average",
+    "ensemble": "ensemble:ensemble",
+    "translate": "translate:translate",
+    "evaluate": "evaluate:evaluate",
+    "judge": "judge:judge",
+    "explain": "explain:explain",
+    "align": "align:align",
+    "shortlist": "shortlist:shortlist",
+    "inspect": "inspect:inspect",
+    "plot": "plot:app",
+    "check": "check:check",
+    "export": "export:export",
+    "serve": "serve:serve",
+    "import": "import_model:app",
+}
+"""Where each command is: the module, and what it is called there."""
+
 REASONS: dict[type[OSError], str] = {
     FileNotFoundError: "there is no such file",
     IsADirectoryError: "a directory stands where a file is expected",
@@ -72,57 +96,23 @@ EXTRAS = {
 """For each package that a command may lack, the extra that installs it."""
 
 
-def build_app() -> App:
-    """Put the commands together; their heavy imports happen when they run."""
-    from dragoman.cli import (
-        align,
-        average,
-        check,
-        corpus,
-        demo,
-        distill,
-        ensemble,
-        evaluate,
-        explain,
-        export,
-        finetune,
-        import_model,
-        inspect,
-        judge,
-        plan,
-        plot,
-        serve,
-        shortlist,
-        train,
-        translate,
-    )
+def build_app(command: str | None = None) -> App:
+    """Put the commands together; the heavy imports of each happen when it runs.
 
+    Args:
+        command: The only one whose module is needed; all are, to list what they do, if it is none
+            of them.
+    """
     app = App(
         name="dragoman",
         help="Build, see inside and ship your own translator.",
         version=__version__,
         help_epilogue="Options of every command: --debug shows the traceback of an error.",
     )
-    app.command(demo.demo)
-    app.command(corpus.app)
-    app.command(plan.plan)
-    app.command(train.train)
-    app.command(finetune.finetune)
-    app.command(distill.distill)
-    app.command(average.average)
-    app.command(ensemble.ensemble)
-    app.command(translate.translate)
-    app.command(evaluate.evaluate)
-    app.command(judge.judge)
-    app.command(explain.explain)
-    app.command(align.align)
-    app.command(shortlist.shortlist)
-    app.command(inspect.inspect)
-    app.command(plot.app)
-    app.command(check.check)
-    app.command(export.export)
-    app.command(serve.serve)
-    app.command(import_model.app)
+    for name, place in COMMANDS.items():
+        app.command(f"dragoman.cli.{place}", name=name)
+    if command not in COMMANDS:
+        app.resolved_commands()
     return app
 
 
@@ -135,7 +125,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     tokens = [token for token in tokens if token != "--debug"]
     try:
         Path.cwd()  # where it is gone, MKL would end the process as it is loaded
-        code = build_app()(
+        code = build_app(next(iter(tokens), None))(
             tokens, exit_on_error=False, print_error=False, result_action="return_value"
         )
         sys.stdout.flush()

@@ -6,13 +6,12 @@ from typing import Any
 import torch
 from jaxtyping import Float
 from torch import Tensor
-from torch.distributed.tensor import DTensor
 from torch.optim import AdamW, Optimizer
 
 from dragoman.device import choose_precision
 from dragoman.model.transformer import Transformer
 from dragoman.training.config import TrainingConfig
-from dragoman.training.parallelism import part_like, whole
+from dragoman.training.parallelism import is_part, part_like, whole
 
 NEWTON_SCHULZ = (3.4445, -4.7750, 2.0315)
 """Coefficients of the odd polynomial that brings singular values from (0, 1] to about 1 fastest
@@ -160,7 +159,7 @@ class Muon(Optimizer):
         and where processes hold parts, each matrix is made whole only while it is computed.
         """
         in_cache = self.dtype == torch.float32 and not matrices[0].is_cuda
-        if in_cache or isinstance(matrices[0], DTensor):
+        if in_cache or is_part(matrices[0]):
             return [[matrix] for matrix in matrices]
         batches: dict[torch.Size, list[Tensor]] = {}
         for matrix in matrices:

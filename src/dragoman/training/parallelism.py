@@ -7,23 +7,26 @@ gathered just before they are needed and freed right after, and its gradients ar
 split into parts. What a process keeps is then a `DTensor`; `whole` and `part_like` convert back and
 forth, and leave ordinary tensors as they are. So all code that reads and writes weights works for
 both.
+
+PyTorch's own code for parts takes a second to import, so only processes that hold parts do it.
 """
 
 import warnings
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, TypeGuard
 
 import torch
 from torch import Tensor, nn
-from torch.distributed.device_mesh import init_device_mesh
-from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
-from torch.distributed.tensor import DTensor, distribute_tensor
 from torch.nn.parallel import DistributedDataParallel
 
 from dragoman.model.layer_norm import LayerNormalization, ScalarLayerNormalization
 from dragoman.model.transformer import Transformer
 from dragoman.training.config import Parallelism
 from dragoman.training.distributed import rank, world_size
+
+if TYPE_CHECKING:
+    from torch.distributed.tensor import DTensor
 
 NORMS = (LayerNormalization, ScalarLayerNormalization)
 
@@ -59,6 +62,9 @@ def _sharded(module: nn.Module, transformer: Transformer, dtype: torch.dtype) ->
     gradients are added up in fp32. Norms stay in fp32; they are small, and all of them are gathered
     at once.
     """
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
+
     mesh = init_device_mesh(next(transformer.parameters()).device.type, (world_size(),))
     policy = MixedPrecisionPolicy(
         param_dtype=dtype, reduce_dtype=torch.float32, cast_forward_inputs=False
@@ -81,20 +87,27 @@ def without_gradient_sync(module: nn.Module) -> AbstractContextManager[None]:
     return nullcontext()
 
 
+def is_part(tensor: Tensor) -> "TypeGuard[DTensor]":
+    """Recognise a `DTensor` without importing its class: no other tensor has this method."""
+    return hasattr(tensor, "full_tensor")
+
+
 def is_sharded(module: nn.Module) -> bool:
     """Tell whether this process holds only a part of the parameters."""
-    return any(isinstance(parameter, DTensor) for parameter in module.parameters())
+    return any(is_part(parameter) for parameter in module.parameters())
 
 
 def whole(tensor: Tensor) -> Tensor:
     """Return a tensor with the parts of all processes; each of them has to call this."""
-    return tensor.full_tensor() if isinstance(tensor, DTensor) else tensor
+    return tensor.full_tensor() if is_part(tensor) else tensor
 
 
 def part_like(full: Tensor, tensor: Tensor) -> Tensor:
     """Take the part of a whole tensor that this process holds of another one; nothing is sent."""
-    if not isinstance(tensor, DTensor):
+    if not is_part(tensor):
         return full
+    from torch.distributed.tensor import distribute_tensor
+
     return distribute_tensor(
         full.to(tensor.device), tensor.device_mesh, tensor.placements, src_data_rank=None
     )
@@ -110,5 +123,5 @@ def gathered(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     for name, tensor in tensors.items():
         full = whole(tensor)
         if rank() == 0:
-            found[name] = full.cpu() if isinstance(tensor, DTensor) else full
+            found[name] = full.cpu() if is_part(tensor) else full
     return found
