@@ -8,7 +8,8 @@ from tests.alternative import says
 from tests.documents.translated import READER, in_capitals
 
 from dragoman.documents.archive import read_archive, write_archive
-from dragoman.documents.office import OFFICE_PARTS, OfficeDocument
+from dragoman.documents.formats import OFFICE_PARTS
+from dragoman.documents.office import OfficeDocument
 from dragoman.markup.text_reader import TextReader
 
 W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'

@@ -6,7 +6,8 @@ from tests.documents.office_files import packed, unpacked
 from tests.documents.translated import READER, in_capitals
 
 from dragoman.documents.archive import read_archive, write_archive
-from dragoman.documents.epub import BOOK_PARTS, take_epub_apart
+from dragoman.documents.epub import take_epub_apart
+from dragoman.documents.formats import BOOK_PARTS
 from dragoman.markup.text_reader import TextReader
 
 MIMETYPE = b"application/epub+zip"

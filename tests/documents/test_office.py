@@ -24,7 +24,8 @@ from tests.documents.translated import READER
 
 from dragoman.documents.archive import count_characters, read_archive
 from dragoman.documents.document import DocumentError
-from dragoman.documents.office import OFFICE_PARTS, OfficeDocument
+from dragoman.documents.formats import OFFICE_PARTS
+from dragoman.documents.office import OfficeDocument
 
 
 def pieces(content: bytes) -> list[str]:

@@ -6,7 +6,8 @@ from tests.documents.office_files import HEAD, W, packed, translated, unpacked
 from tests.documents.translated import READER
 
 from dragoman.documents.archive import read_archive
-from dragoman.documents.office import OFFICE_PARTS, OfficeDocument
+from dragoman.documents.formats import OFFICE_PARTS
+from dragoman.documents.office import OfficeDocument
 
 OPEN_XML = "http://schemas.openxmlformats.org"
 P = f'xmlns:p="{OPEN_XML}/presentationml/2006/main"'

@@ -9,7 +9,8 @@ from tests.documents.office_files import packed, translated, unpacked
 from tests.documents.translated import READER
 
 from dragoman.documents.archive import count_characters, read_archive
-from dragoman.documents.office import OFFICE_PARTS, OfficeDocument
+from dragoman.documents.formats import OFFICE_PARTS
+from dragoman.documents.office import OfficeDocument
 
 MAIN = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
 DRAWING = 'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"'

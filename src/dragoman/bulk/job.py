@@ -1,7 +1,6 @@
 """One translation of files: with what, from what, to where; and how to recognise it again."""
 
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -81,6 +80,8 @@ class TranslatorSettings(EngineSettings):
 
     def identity(self) -> dict[str, str]:
         """Return what determines how a text is translated, under names that people know."""
+        from importlib.metadata import PackageNotFoundError, version
+
         found = {name: of_file for name, of_file in self.checksums().items() if of_file != "none"}
         for package in DECIDING_SOFTWARE:
             try:

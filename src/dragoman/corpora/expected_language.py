@@ -3,11 +3,14 @@
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-from dragoman.corpora.parallel_text import Pair
 from dragoman.corpora.reservoir import Reservoir
 from dragoman.languages.codes import base_language, language_name, same_language
 from dragoman.languages.detection import LISTED_LANGUAGES, Detector
+
+if TYPE_CHECKING:
+    from dragoman.corpora.parallel_text import Pair
 
 PART = 1000
 """Characters that are judged together: several sentences, so that a few foreign ones do not tip the
@@ -109,7 +112,7 @@ class SwappedPairs:
         self._are_known = all(base_language(code) in LISTED_LANGUAGES for code in languages)
         self._pairs = Reservoir[tuple[str, str]](MOST_PAIRS)
 
-    def add(self, pair: Pair) -> None:
+    def add(self, pair: "Pair") -> None:
         """Add a pair; what is judged is a sample of those that are long enough."""
         if _is_long(pair):
             self._pairs.add((pair.source, pair.target))
@@ -127,7 +130,7 @@ class SwappedPairs:
             return 0.0
         return swapped / (swapped + counts[self._languages])
 
-    def has_swapped(self, pair: Pair) -> bool:
+    def has_swapped(self, pair: "Pair") -> bool:
         """Tell whether a pair seems to be the wrong way round, which takes half a millisecond."""
         swapped = self._languages[::-1]
         return self._are_known and _is_long(pair) and self._judge(*pair[:2]) == swapped
@@ -147,7 +150,7 @@ class SwappedPairs:
         return Detector(self._languages)
 
 
-def _is_long(pair: Pair) -> bool:
+def _is_long(pair: "Pair") -> bool:
     return min(len(pair.source), len(pair.target)) >= FEWEST_CHARACTERS
 
 

@@ -15,9 +15,6 @@ from dragoman.markup.passage import Passage
 from dragoman.markup.rules import Rules
 from dragoman.markup.text_reader import TextReader
 
-BOOK_PARTS = re.compile(r"(?!META-INF/|__MACOSX/).+\.(?:x?html?|xml|ncx|opf)", re.IGNORECASE)
-"""The names of the files of a book that may have text; a Mac adds others of the same names."""
-
 _PAGE = re.compile(r"<html[\s>]", re.IGNORECASE)
 _CONTENTS = re.compile(r"<(?:\w+:)?ncx[\s>]")
 _DESCRIPTION = re.compile(r"<(?:\w+:)?package[\s>]")

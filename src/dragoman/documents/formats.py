@@ -3,18 +3,27 @@
 import codecs
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
+from pkgutil import resolve_name
 from typing import NamedTuple
 
 from dragoman.documents.archive import write_archive
-from dragoman.documents.epub import BOOK_PARTS, take_epub_apart
-from dragoman.documents.gettext import take_po_apart
-from dragoman.documents.markdown import take_markdown_apart
-from dragoman.documents.office import OFFICE_PARTS, OfficeDocument
-from dragoman.documents.page import Page
-from dragoman.documents.subtitles import take_subrip_apart, take_webvtt_apart
-from dragoman.documents.xliff import take_xliff_apart
 from dragoman.markup.passage import Passage
 from dragoman.markup.text_reader import TextReader
+
+OFFICE_PARTS = re.compile(
+    r"word/(?:document\d*|header\d*|footer\d*|footnotes|endnotes|comments|styles|settings)\.xml"
+    r"|ppt/(?:presentation|comments/\w+|(?:slides/slide|notesSlides/notesSlide|slideLayouts/slideLayout"
+    r"|slideMasters/slideMaster|notesMasters/notesMaster)\d+)\.xml"
+    r"|(?:word|ppt|xl)/(?:charts/chart|diagrams/(?:data|drawing))\d+\.xml"  # diagrams: SmartArt
+    r"|(?:Object \d+/)?content\.xml|styles\.xml|meta\.xml|docProps/core\.xml"
+    r"|xl/(?:sharedStrings|workbook|worksheets/sheet\d+|drawings/drawing\d+|tables/table\d+"
+    r"|comments/?(?:comment)?\d+|threadedComments/threadedComment\d+|pivotCache/pivotCacheDefinition\d+)\.xml"
+)
+"""The names of the files of such an archive that have text, or say in which language it is."""
+
+BOOK_PARTS = re.compile(r"(?!META-INF/|__MACOSX/).+\.(?:x?html?|xml|ncx|opf)", re.IGNORECASE)
+"""The names of the files of a book that may have text; a Mac adds others of the same names."""
 
 TakeApart = Callable[[str, TextReader], Passage]
 """Takes the content of a file apart. It raises DocumentError where that is not what it says."""
@@ -38,15 +47,29 @@ class DocumentFormat(NamedTuple):
         return codecs.BOM_UTF8 * file.startswith(codecs.BOM_UTF8) + text.encode()
 
 
+@dataclass(frozen=True)
+class _InModule:
+    """Takes a file apart by what another module has, which is imported when it is needed.
+
+    A command that translates lines needs none of them, and starts sooner.
+    """
+
+    place: str
+
+    def __call__(self, text: str, reader: TextReader) -> Passage:
+        passage: Passage = resolve_name(f"dragoman.documents.{self.place}")(text, reader)
+        return passage
+
+
 def _of_office(media_type: str) -> DocumentFormat:
-    return DocumentFormat(OfficeDocument, media_type, OFFICE_PARTS)
+    return DocumentFormat(_InModule("office:OfficeDocument"), media_type, OFFICE_PARTS)
 
 
-_PAGE = DocumentFormat(Page, "text/html")
-_PO = DocumentFormat(take_po_apart, "text/x-gettext-translation")
-_XLIFF = DocumentFormat(take_xliff_apart, "application/xliff+xml")
+_PAGE = DocumentFormat(_InModule("page:Page"), "text/html")
+_PO = DocumentFormat(_InModule("gettext:take_po_apart"), "text/x-gettext-translation")
+_XLIFF = DocumentFormat(_InModule("xliff:take_xliff_apart"), "application/xliff+xml")
 
-_MARKDOWN = DocumentFormat(take_markdown_apart, "text/markdown")
+_MARKDOWN = DocumentFormat(_InModule("markdown:take_markdown_apart"), "text/markdown")
 
 _OPEN_XML = "application/vnd.openxmlformats-officedocument"
 _OPEN_DOCUMENT = "application/vnd.oasis.opendocument"
@@ -57,8 +80,8 @@ DOCUMENT_FORMATS = {
     ".xhtml": _PAGE._replace(media_type="application/xhtml+xml"),
     ".md": _MARKDOWN,
     ".markdown": _MARKDOWN,
-    ".srt": DocumentFormat(take_subrip_apart, "application/x-subrip"),
-    ".vtt": DocumentFormat(take_webvtt_apart, "text/vtt"),
+    ".srt": DocumentFormat(_InModule("subtitles:take_subrip_apart"), "application/x-subrip"),
+    ".vtt": DocumentFormat(_InModule("subtitles:take_webvtt_apart"), "text/vtt"),
     ".po": _PO,
     ".pot": _PO,
     ".xlf": _XLIFF,
@@ -71,6 +94,6 @@ DOCUMENT_FORMATS = {
     ".odt": _of_office(f"{_OPEN_DOCUMENT}.text"),
     ".odp": _of_office(f"{_OPEN_DOCUMENT}.presentation"),
     ".ods": _of_office(f"{_OPEN_DOCUMENT}.spreadsheet"),
-    ".epub": DocumentFormat(take_epub_apart, "application/epub+zip", BOOK_PARTS),
+    ".epub": DocumentFormat(_InModule("epub:take_epub_apart"), "application/epub+zip", BOOK_PARTS),
 }
 """What is translated as a whole, by the endings of its name in small letters."""

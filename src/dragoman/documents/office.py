@@ -30,17 +30,6 @@ from dragoman.markup.passage import Passage, put_together_each
 from dragoman.markup.text_reader import TextReader
 from dragoman.translation import Alternative, join
 
-OFFICE_PARTS = re.compile(
-    r"word/(?:document\d*|header\d*|footer\d*|footnotes|endnotes|comments|styles|settings)\.xml"
-    r"|ppt/(?:presentation|comments/\w+|(?:slides/slide|notesSlides/notesSlide|slideLayouts/slideLayout"
-    r"|slideMasters/slideMaster|notesMasters/notesMaster)\d+)\.xml"
-    r"|(?:word|ppt|xl)/(?:charts/chart|diagrams/(?:data|drawing))\d+\.xml"  # diagrams: SmartArt
-    r"|(?:Object \d+/)?content\.xml|styles\.xml|meta\.xml|docProps/core\.xml"
-    r"|xl/(?:sharedStrings|workbook|worksheets/sheet\d+|drawings/drawing\d+|tables/table\d+"
-    r"|comments/?(?:comment)?\d+|threadedComments/threadedComment\d+|pivotCache/pivotCacheDefinition\d+)\.xml"
-)
-"""The names of the files of such an archive that have text, or say in which language it is."""
-
 _HAS_NO_TEXT = re.compile(
     r"(?:\s|<\?[^>]*>|<![^>]*>)*<(?:[\w.-]+:)?"
     r"(?:workbook|table|pivotCacheDefinition|math|worksheet(?!.*(?:<(?:[\w.-]+:)?is[\s>]"

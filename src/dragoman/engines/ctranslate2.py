@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import ctranslate2
 
@@ -19,8 +19,10 @@ from dragoman.engines.protocol import TEXTS_AT_ONCE, EngineError
 from dragoman.engines.vocabulary_map import beside, mixes_up, write_vocabulary_map
 from dragoman.errors import UsageError
 from dragoman.model_directory import CHECKSUMS, ModelDirectory
-from dragoman.shortlist.shortlist import Shortlist
 from dragoman.tokenizers.pair import TokenizerPair
+
+if TYPE_CHECKING:
+    from dragoman.shortlist.shortlist import Shortlist
 
 TOKENS_PER_BATCH = 1024
 """Source tokens translated together, or tokens of the longer side judged together, padding
@@ -54,7 +56,7 @@ class CTranslate2Engine:
         *,
         copy: Path | None = None,
         threads: int | None = None,
-        shortlist: Shortlist | None = None,
+        shortlist: "Shortlist | None" = None,
     ) -> None:
         """Load the copy.
 
@@ -92,7 +94,7 @@ class CTranslate2Engine:
         except (OSError, RuntimeError, ValueError) as error:
             raise EngineError(f"{path}: cannot be read by CTranslate2: {error}") from error
 
-    def _load(self, copy: Path, shortlist: Shortlist | None) -> ctranslate2.Translator:
+    def _load(self, copy: Path, shortlist: "Shortlist | None") -> ctranslate2.Translator:
         """Load the copy, with a shortlist if there is one.
 
         It is done in a thread of its own: the library tells OpenMP to give one processor to

@@ -13,12 +13,12 @@ from dragoman.engines.vocabulary_map import mixes_up
 from dragoman.errors import UsageError
 from dragoman.model_directory import ModelDirectory
 from dragoman.model_directory.weights import WEIGHTS_NAME
-from dragoman.shortlist.file import load_shortlist
-from dragoman.shortlist.shortlist import Shortlist
 from dragoman.tokenizers.pair import TokenizerPair
 
 if TYPE_CHECKING:
     import torch
+
+    from dragoman.shortlist.shortlist import Shortlist
 
 NEEDED_BY_PYTORCH = ("torch", "jaxtyping")
 """Packages without which there is no engine on PyTorch; others that use it may have brought it."""
@@ -177,9 +177,13 @@ def fault_of_unused_copy(directory: ModelDirectory) -> str | None:
     return fault_of_copy(directory) if (directory.path / COPY_NAME).exists() else None
 
 
-def _load_shortlist(directory: ModelDirectory, settings: EngineSettings) -> Shortlist | None:
+def _load_shortlist(directory: ModelDirectory, settings: EngineSettings) -> "Shortlist | None":
     """Read the model's shortlist, if it is to be used."""
-    return load_shortlist(directory) if settings.shortlist else None
+    if not settings.shortlist:
+        return None
+    from dragoman.shortlist.file import load_shortlist
+
+    return load_shortlist(directory)
 
 
 def _pytorch_has_gpu() -> bool:

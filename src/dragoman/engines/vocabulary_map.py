@@ -4,17 +4,20 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 from dragoman.engines.protocol import EngineError
-from dragoman.shortlist.shortlist import Shortlist
 from dragoman.tokenizers.tokenizer import SpecialIds
+
+if TYPE_CHECKING:
+    from dragoman.shortlist.shortlist import Shortlist
 
 VOCABULARY_MAP_NAME = "vmap.txt"
 """What CTranslate2 calls it among the files of a model."""
 
 
 def write_vocabulary_map(
-    shortlist: Shortlist, source_pieces: Sequence[str], target_pieces: Sequence[str]
+    shortlist: "Shortlist", source_pieces: Sequence[str], target_pieces: Sequence[str]
 ) -> bytes:
     """Write a line for each source token: its spelling, a tab, and what it calls for.
 
