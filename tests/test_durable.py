@@ -190,3 +190,12 @@ def test_the_longest_name_that_the_system_allows_can_be_written(tmp_path: Path, 
 
     assert [found.name for found in tmp_path.iterdir()] == [name]
     assert path.read_bytes() == b"whole"
+
+
+def test_what_is_left_of_a_file_has_its_name_and_not_one_that_goes_on(tmp_path: Path) -> None:
+    with open_whole(tmp_path / "news.it") as file:
+        file.write(b"whole")
+        (tmp_path / ".news.4711.unfinished").touch()
+        remove_unfinished(tmp_path / "news")
+
+    assert [found.name for found in tmp_path.iterdir()] == ["news.it"]

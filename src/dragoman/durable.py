@@ -6,6 +6,7 @@ import glob
 import hashlib
 import io
 import os
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -167,8 +168,11 @@ def checksum(path: Path) -> str:
 def remove_unfinished(path: Path) -> None:
     """Delete what killed processes left of a file; no process may be writing it meanwhile."""
     place = follow_links(path)
-    for unfinished in place.parent.glob(f".{glob.escape(_short_name(place))}.*.unfinished"):
-        unfinished.unlink(missing_ok=True)
+    name = _short_name(place)
+    for unfinished in place.parent.glob(f".{glob.escape(name)}.*.unfinished"):
+        # Beside `news` there may be `.news.it.4711.unfinished`, of a process that writes `news.it`.
+        if re.fullmatch(r"\.[0-9]+\.unfinished", unfinished.name[len(f".{name}") :]):
+            unfinished.unlink(missing_ok=True)
 
 
 def beside(place: Path, ending: str) -> Path:

@@ -223,7 +223,7 @@ def test_text_in_another_language_is_noticed(tmp_path: Path) -> None:
         ("", r"alone\.txt: 0 sentences read, 0 kept; name another text"),
         ("\n \n", r"alone\.txt: 0 sentences read, 0 kept; name another text"),
         ("a" * 2000, r"alone\.txt: 1 sentence read, 0 kept \(1 too long\); name another text"),
-        ("a cat", r"alone\.txt: all sources repeat others or have more tokens"),
+        ("a cat", r"alone\.txt: .* all its sources repeat others or have more tokens"),
         ("a cat\tun gatto\n", r"alone\.txt: it has pairs, so name it without --monolingual"),
     ],
 )
@@ -235,7 +235,7 @@ def test_text_without_translations_of_which_nothing_can_be_used_is_named(
 
 
 def test_a_corpus_of_which_no_source_is_left_is_named(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match=r"^1: all sources repeat others or have more tokens"):
+    with pytest.raises(CorpusError, match=r"^1: .* all its sources repeat others or have more tok"):
         taught(tmp_path, ["a cat", "a dog"], ["a dog", "the " * 13])
 
 

@@ -23,6 +23,7 @@ UNIT = "<xliff version='1.2'><trans-unit><source>{}</source></trans-unit></xliff
         (".po", 'msgid "' + "&a _" * 20_000 + "\\t" * 20_000 + '"\nmsgstr ""\n'),
         (".srt", TIME + "- A cat\n" * 20_000),
         (".xlf", UNIT.format("<x/>" * 20_000 + "A cat")),
+        (".xlf", UNIT.format("<x " + "1" * 100_000 + "/> A cat")),
         (".xlf", UNIT.format("<ph>" * 20_000 + "</ph>" * 20_000 + "A cat")),
         (".xlf", UNIT.format("<g translate='no'>" * 9_000 + "A cat" + "</g>" * 9_000)),
         (".xlf", UNIT.format("{n, plural," * 20_000 + "A cat" + "{a" * 20_000)),
@@ -35,6 +36,7 @@ UNIT = "<xliff version='1.2'><trans-unit><source>{}</source></trans-unit></xliff
         ),
         (".md", "[" * 8_000 + "*" * 8_000 + "a" + "*" * 8_000),
         (".md", "a  \n" * 5_000),
+        (".md", "x [" + " " * 20_000 + "y"),
         (
             ".md",
             "".join(f"[a{i}] " for i in range(5_000))

@@ -302,9 +302,10 @@ def test_an_epoch_of_a_handful_of_pairs_is_an_update(teacher: Path, tmp_path: Pa
     few = tmp_path / "few.tsv"
     few.write_text("one two\tuno due\nthree\ttre\n", encoding="utf-8")
 
-    recipe = recipe_of(teacher, str(few), epochs=5.0)
+    recipe = recipe_of(teacher, str(few), "training.schedule=paper", epochs=3.0)
 
-    assert recipe.training.updates == 5
+    assert recipe.training.updates == 3
+    assert recipe.training.warmup_updates == 1  # without any, the paper's schedule has no beginning
 
 
 def test_what_is_not_named_follows_from_what_is(teacher: Path, mine: str) -> None:

@@ -472,6 +472,14 @@ def test_tags_around_the_same_word_find_their_places_in_reasonable_time() -> Non
     assert put_together(markup, [piece.strip() for piece in markup.pieces]) == text
 
 
+@pytest.mark.timeout(10)  # seconds; if each were looked for everywhere, it would be a minute
+def test_letters_in_tags_that_touch_find_their_places_in_reasonable_time() -> None:
+    text = "x " + "<b>x</b>" * 3000
+    markup = Markup(text, STRING, CUT)
+
+    assert put_together(markup, [piece.strip() for piece in markup.pieces]) == text
+
+
 @pytest.mark.timeout(30)  # seconds; in quadratic time it would be minutes
 @pytest.mark.parametrize(
     "unit", [" ", "\n", r"\n", "🎉", "&a", "&amp;", "<!--", "<!DOCTYPE", "<?", "<![CDATA[", "["]

@@ -111,6 +111,11 @@ WRONG_BODIES = {
     "too many empty texts": (json.dumps({"q": [""] * 1001, "source": "en", "target": "it"}), 413),
     "too many items": ('{"q": [' + "0," * MOST_ITEMS + "0]}", 413),
     "too many fields": ("{" + "".join(f'"{i}":0,' for i in range(MOST_FIELDS)) + '"q":""}', 400),
+    "a field with a long name": ('{"' + "a" * 5_000 + '": 1}', 400),
+    "a language with a long name": (
+        json.dumps({"q": "a", "source": "en", "target": "i" * 5_000}),
+        400,
+    ),
     "too many characters": (json.dumps({"q": "7" * 1001, "source": "en", "target": "it"}), 413),
     "too many bytes": (b" " * (SETTINGS.max_body_bytes + 1), 413),
 }

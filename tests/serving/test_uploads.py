@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import requests
-from tests.documents.office_files import docx, paragraph, run, translated, unpacked
+from tests.documents.office_files import docx, odt, packed, paragraph, run, translated, unpacked
 from tests.serving.live import Copier, Turnstile, serving
 
 from dragoman.model_directory import ModelError
@@ -196,6 +196,27 @@ def test_a_picture_may_be_larger_than_any_text_and_not_unpack_for_ever(
 
     assert [answer.status_code for answer in (fits, too_long, bomb)] == [200, 413, 400]
     assert bomb.json()["error"] == "it unpacks to more than 2 MiB"
+
+
+def test_what_a_document_says_in_attributes_is_counted_before_it_waits(
+    copier: tuple[Copier, ServedModel],
+) -> None:
+    page = "<html><body>a cat" + '<img alt="a cat sees a cat"/>' * 100 + "</body></html>"
+    book = packed({"mimetype": b"application/epub+zip", "a.xhtml": page.encode()})
+    spaces = odt("<text:p>a cat" + '<text:s text:c="99"/>' * 20 + "</text:p>")
+    with serving([copier[1]], Settings(max_characters=500)) as url:
+        answers = [upload(url, name, sent) for name, sent in (("a.epub", book), ("a.odt", spaces))]
+
+    assert [answer.status_code for answer in answers] == [413, 413]
+    assert answers[1].json()["error"].startswith("1985 characters are too many")
+
+
+def test_a_file_is_not_longer_than_the_server_is_told(copier: tuple[Copier, ServedModel]) -> None:
+    with serving([copier[1]], Settings(max_file_bytes=100)) as url:
+        fits, too_long = (upload(url, "a.txt", b"a" * number) for number in (100, 101))
+
+    assert [answer.status_code for answer in (fits, too_long)] == [200, 413]
+    assert too_long.json()["error"] == "the file is longer than 100 bytes"
 
 
 @pytest.mark.parametrize(

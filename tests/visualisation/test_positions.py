@@ -42,6 +42,7 @@ def test_the_figure_shows_the_tables() -> None:
     assert np.array_equal(np.asarray(encodings.images[0].get_array()), tables.encodings)
     assert np.array_equal(np.asarray(likeness.images[0].get_array()), tables.similarities)
     assert np.array_equal(waves.lines[0].get_ydata(), tables.wavelengths)
+    assert waves.lines[0].get_marker() == "."  # as there is a single one if d_model is 2
 
 
 @pytest.mark.parametrize(("length", "d_model"), [(5, 7), (0, 4), (5, 0)])

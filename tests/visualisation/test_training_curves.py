@@ -120,6 +120,17 @@ def test_the_last_label_of_an_axis_is_inside_the_drawing(end: int) -> None:
     assert float(last.get("x", "")) + width_of(f"{end:,}", 11) / 2 <= WIDTH
 
 
+def test_a_million_tokens_a_second_are_inside_the_drawing() -> None:
+    fast = training_curves("run", [update(n, 8.0, 0.1, n * 600, n * 700_000) for n in (1, 2)])
+    speed = training_panels([fast])[-1]
+
+    root = ElementTree.fromstring(line_chart(speed, "updates"))
+
+    labels = list(root.iterfind(f".//{SVG}text[@text-anchor='end'][@class='muted']"))
+    assert "1,000,000" in [label.text for label in labels]
+    assert min(float(each.get("x", "")) - width_of(each.text or "", 11) for each in labels) >= 0
+
+
 def test_what_is_said_of_losses_holds_for_every_recipe(curves: TrainingCurves) -> None:
     page = training_page(training_panels([curves]), ["run"])
 
@@ -172,8 +183,8 @@ def test_several_runs_share_panels_and_have_a_legend(curves: TrainingCurves) -> 
     other = training_curves("<other & $b$>", EVENTS[:4])
     panels = training_panels([curves, other])
 
-    root = ElementTree.fromstring(training_page(panels, ["run", "<other & $b$>"]))
-    figure = training_figure(panels, ["run", "<other & $b$>"])
+    root = ElementTree.fromstring(training_page(panels, ["_run", "<other & $b$>"]))
+    figure = training_figure(panels, ["_run", "<other & $b$>"])
 
     assert [panel.title for panel in panels] == [
         "Loss (nats a token): training, and validation (dots)",
@@ -182,13 +193,13 @@ def test_several_runs_share_panels_and_have_a_legend(curves: TrainingCurves) -> 
         "Speed (target tokens a second)",
     ]
     assert ["".join(entry.itertext()).strip() for entry in root.iter("li")] == [
-        "run",
+        "_run",
         "<other & $b$>",
     ]
     assert len(list(root.iter(f"{SVG}svg"))) == 4 * 2
     legend = figure.axes[0].get_legend()
     assert legend is not None
-    assert [text.get_text() for text in legend.get_texts()] == ["run", "<other & $b$>"]
+    assert [text.get_text() for text in legend.get_texts()] == ["_run", "<other & $b$>"]
     assert not legend.get_texts()[1].get_parse_math()
 
 
@@ -202,7 +213,8 @@ def test_the_figure_plots_the_curves_against_updates_and_minutes(curves: Trainin
 
 
 @pytest.mark.parametrize(
-    ("low", "high"), [(0, 1), (1.9, 9.6), (5, 5), (0, 0), (-3, 4), (1e-9, 3e-9), (99.5, 100.2)]
+    ("low", "high"),
+    [(0, 1), (1.9, 9.6), (5, 5), (0, 0), (-3, 4), (1e-9, 3e-9), (0, 4e-13), (99.5, 100.2)],
 )
 def test_ticks_reach_around_their_range_in_round_steps(low: float, high: float) -> None:
     found = ticks(low, high)

@@ -131,9 +131,10 @@ class Aligner:
                 f'"{command}" finds it'
             )
         if chosen.layer > config.num_decoder_layers or (chosen.head or 1) > config.num_heads:
+            head = f" with head {chosen.head}" if chosen.head else ""
             raise AlignmentError(
-                f"{path / DESCRIPTION_NAME}: the model has no layer {chosen.layer} with head "
-                f'{chosen.head} to align by; "{command}" chooses another'
+                f"{path / DESCRIPTION_NAME}: the model has no layer {chosen.layer}{head} to align "
+                f'by; "{command}" chooses another'
             )
         return chosen
 

@@ -43,12 +43,12 @@ def word_weights(
     to the end of the sentence is missing.
 
     Args:
-        weights: Of shape (target tokens, source tokens), without BOS and EOS.
+        weights: Of shape (…, target tokens, source tokens), without BOS and EOS.
         words_of_source: The word of each source token, or -1.
         words_of_target: The word of each target token, or -1.
 
     Returns:
-        Of shape (target words, source words).
+        Of shape (…, target words, source words).
     """
     to_source = _membership(words_of_source)
     to_target = _membership(words_of_target)

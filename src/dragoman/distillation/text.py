@@ -96,8 +96,8 @@ def _write_chosen(
                 count += len(chosen)
             if not count:
                 raise CorpusError(
-                    f"{name}: all sources repeat others or have more tokens than the "
-                    "teacher has seen; shorten them, or leave this text out"
+                    f"{name}: cleaning leaves nothing of it, or all its sources repeat others or "
+                    "have more tokens than the teacher has seen; leave this text out"
                 )
             counts.append(count)
     return counts

@@ -17,6 +17,9 @@ _MOST_BYTES = 2**28
 """Of all files that are read: a few kilobytes may unpack to more than any memory holds."""
 
 _BETWEEN_TAGS = re.compile(r"(?<=>)[^<]+")
+_SPACES = re.compile(r"""<text:s\s[^<>]*?\btext:c=["']([0-9]{1,9})["']""")
+"""How many an element of OpenDocument stands for."""
+
 _ENCODING = re.compile(r"""(?<=\bencoding=["'])utf-16\w*(?=["'])""", re.IGNORECASE)
 _NOT_READ = (
     zipfile.BadZipFile,
@@ -72,7 +75,8 @@ def _decode(part: bytes) -> str:
 def count_characters(text: str) -> int:
     """Count what people read of the files that `read_archive` returns: neither tags nor indents."""
     texts = (found[0] for found in _BETWEEN_TAGS.finditer(text))
-    return sum(len(said) for said in texts if said.strip(f"{END} \r\n\t"))
+    num_spaces = sum(int(found[1]) for found in _SPACES.finditer(text))
+    return num_spaces + sum(len(said) for said in texts if said.strip(f"{END} \r\n\t"))
 
 
 def write_archive(text: str, content: bytes, has_text: re.Pattern[str]) -> bytes:

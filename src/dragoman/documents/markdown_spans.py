@@ -25,7 +25,7 @@ _NOTE = re.compile(r"\[\^[^\]\s]+\]:?")
 """Boxes of tasks and remarks, which begin a line, and notes: the parser takes all for text."""
 
 _UNTRANSLATED = Rules().untranslated
-_LABEL = re.compile(r"\[\s*((?:[^\[\]\\]|\\.)+?)\s*\]", re.DOTALL)
+_LABEL = re.compile(r"\[((?:[^\[\]\\]|\\.)++)\]", re.DOTALL)
 _SPECIAL = re.compile(r"[\\`*_\[\]<>&~!]")
 
 
@@ -74,7 +74,8 @@ def read_spans(tokens: Sequence["Token"], content: str, say: Say) -> list[Inline
         content: The line.
         say: Chooses the texts of pictures, and the titles of pictures and links.
     """
-    labels = {" ".join(label.casefold().split()): label for label in _LABEL.findall(content)}
+    found = map(str.strip, _LABEL.findall(content))
+    labels = {" ".join(label.casefold().split()): label for label in found if label}
     written = _Written(content, "\\\n" if "\\\n" in content else "  \n", labels, say)
     parts: list[Inline] = []
     around: list[Mark] = []

@@ -51,7 +51,9 @@ _SHOWN = re.compile(
     (?(pair)</(?P=pair)>) (?P<after>[ ]?)""",
     re.VERBOSE,
 )
-_ATTRIBUTE = re.compile(r"""([\w:.-]+) \s* = \s* (?: "([^"]*)" | '([^']*)' )""", re.VERBOSE)
+_ATTRIBUTE = re.compile(
+    r"""(?<![\w:.-]) ([\w:.-]++) \s*+ = \s*+ (?: "([^"]*)" | '([^']*)' )""", re.VERBOSE
+)
 
 
 class _Part(NamedTuple):

@@ -228,7 +228,7 @@ def _length(
         updates = max(1, round(epochs * in_epoch))
         yield "training.updates", updates
     if "training.warmup_updates" not in named:
-        yield "training.warmup_updates", round(WARMUP_SHARE * updates)
+        yield "training.warmup_updates", max(1, round(WARMUP_SHARE * updates))
     if "training.validate_every" not in named:
         yield "training.validate_every", math.ceil(updates / VALIDATIONS)
 

@@ -111,6 +111,8 @@ class Documents:
             if way := other_way(suffix):
                 raise RefusalError(400, f"files whose names end in {suffix} are not read; {way}")
             raise RefusalError(400, f"only files whose names end in {', '.join(FORMATS)} are read")
+        if len(sent) > (most := self._service.settings.max_file_bytes):
+            raise RefusalError(413, f"the file is longer than {most} bytes")
         form = FORMATS[suffix]
         text, num_characters = await asyncio.to_thread(self._read, form, sent)
         order = replace(

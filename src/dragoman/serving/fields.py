@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartParser
 from starlette.requests import Request
 
-from dragoman.serving.refusal import RefusalError
+from dragoman.serving.refusal import RefusalError, cut_short
 from dragoman.tokenizers.normalisation import encodable
 
 # The body is in memory as a whole, and its size is limited. A long file would be copied into the
@@ -191,7 +191,7 @@ def _clean(value: Any) -> Any:
 def _first_mistake(error: ValidationError, names: list[str]) -> str:
     """Say in a sentence which field is wrong, and why."""
     mistake = error.errors(include_url=False, include_input=False)[0]
-    field = str(mistake["loc"][0]) if mistake["loc"] else "the request"
+    field = cut_short(str(mistake["loc"][0])) if mistake["loc"] else "the request"
     if mistake["type"] == "extra_forbidden":
         nearest = get_close_matches(field, names, n=1)
         meant = f"did you mean {nearest[0]}?" if nearest else f"there are {', '.join(names)}"

@@ -1,7 +1,6 @@
 """The models that are served: at most one for each pair of languages."""
 
 import logging
-import textwrap
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,7 +10,7 @@ from dragoman.languages.codes import same_language, stands_in_for
 from dragoman.markup.text_reader import TextReader
 from dragoman.model_directory import ModelDirectory
 from dragoman.serving.insight import Insight
-from dragoman.serving.refusal import RefusalError
+from dragoman.serving.refusal import RefusalError, cut_short
 from dragoman.translator import Translator
 
 _log = logging.getLogger(__name__)
@@ -125,7 +124,7 @@ class Models:
             return found
         raise RefusalError(
             400,
-            f"{_printable(wanted)} is not served; the languages are {', '.join(self.languages)}",
+            f"{cut_short(wanted)!r} is not served; the languages are {', '.join(self.languages)}",
         )
 
     def find(self, source: str, target: str) -> ServedModel:
@@ -147,8 +146,3 @@ def _nearest(wanted: str, codes: Sequence[str]) -> str | None:
     same = [code for code in codes if same_language(code, wanted)]
     alike = [code for code in codes if stands_in_for(code, wanted)]
     return next(iter(same + alike), None)
-
-
-def _printable(wanted: str) -> str:
-    """Write what a client sent so that it fits into a sentence."""
-    return repr(textwrap.shorten(wanted, 20, placeholder="…"))

@@ -14,6 +14,9 @@ from dragoman.translator import MarkedUpError, SentenceError
 _log = logging.getLogger(__name__)
 
 
+_MOST_SHOWN = 40
+
+
 class RefusalError(DragomanError):
     """A request that is not answered as it was meant; the message is for the client.
 
@@ -26,6 +29,11 @@ class RefusalError(DragomanError):
         super().__init__(message)
         self.status = status
         self.retry_after = retry_after
+
+
+def cut_short(sent: str) -> str:
+    """Shorten what a client sent so that it fits into a sentence."""
+    return sent if len(sent) <= _MOST_SHOWN else f"{sent[: _MOST_SHOWN - 1]}…"
 
 
 def as_refusal(error: Exception) -> RefusalError:

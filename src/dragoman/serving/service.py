@@ -115,6 +115,10 @@ class TranslationService:
         async with self.in_time():
             with self._room_for(order) as rooms:
                 groups = await _beside_if_long(order.texts, lambda: self._read(order))
+                # Before that, what documents say in attributes could not be counted. A sentence
+                # with tags is there twice.
+                passages = [passage for group in groups for passage in group.passages]
+                self._check(sum(len(text) for found in passages for text in found.pieces) // 2)
                 working = [asyncio.create_task(self._translate(group, order)) for group in groups]
                 try:
                     await asyncio.sleep(0)  # until each has its place in a queue

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from dragoman.counting import counted
 from dragoman.visualisation.architecture import Architecture
 
 Kind = Literal["embedding", "attention", "feeding", "norm", "add", "output"]
@@ -89,7 +90,7 @@ def _sublayer(
         shape = f"{config.d_model:,} → {config.d_ff:,} → {config.d_model:,}, {config.activation}"
         box = Box("feeding", title, f"{shape} · {parameters}")
     else:
-        heads = f"{config.num_heads} heads of {config.d_k}"
+        heads = f"{counted(config.num_heads, 'head')} of {config.d_k}"
         if part == "self_attention" and config.positional_encoding == "rotary":
             heads += ", rotary"
         box = Box("attention", title, f"{heads} · {parameters}")

@@ -3,11 +3,13 @@
 from dragoman.visualisation.axes import shorten
 from dragoman.visualisation.markup import element, escape, isolated
 from dragoman.visualisation.search_trace import Candidate, Fate, SearchTrace
-from dragoman.visualisation.svg import drawing, text
+from dragoman.visualisation.svg import drawing, text, width_of
 
 STEP, PLACE = 140, 24  # pixels
 NODE_WIDTH, NODE_HEIGHT = 112, 18  # pixels
 LEFT, TOP = 46, 24  # pixels
+EDGE, GAP = 5, 4  # pixels, within a node
+FONT, MUTED = 12, 11  # pixels
 LONGEST_PIECE = 9  # characters
 
 CLASSES: dict[Fate, str] = {
@@ -117,18 +119,21 @@ def _node(
         f"{isolated(prefix)}: log-probability "
         f"{candidate.log_probability:.3f}, score {candidate.score:.3f}; {candidate.fate}"
     )
+    number = f"{candidate.log_probability:.2f}"
+    room = NODE_WIDTH - 2 * EDGE - GAP - width_of(number, MUTED)
     box = {"x": x, "y": y, "width": NODE_WIDTH, "height": NODE_HEIGHT, "rx": 4}
     return element(
         "g",
         {"class": classes},
         element("title", {}, escape(title)),
         element("rect", box),
-        text(x + 5, y + 13, shorten(vocabulary[candidate.ids[-1]], LONGEST_PIECE)),
-        text(
-            x + NODE_WIDTH - 4,
-            y + 13,
-            f"{candidate.log_probability:.2f}",
-            anchor="end",
-            classes="muted",
-        ),
+        text(x + EDGE, y + 13, _fit(vocabulary[candidate.ids[-1]], room)),
+        text(x + NODE_WIDTH - EDGE, y + 13, number, anchor="end", classes="muted"),
     )
+
+
+def _fit(piece: str, room: float) -> str:
+    """Shorten a token to so many pixels."""
+    lengths = range(LONGEST_PIECE, 1, -1)
+    shortened = (shorten(piece, longest) for longest in lengths)
+    return next((label for label in shortened if width_of(label, FONT) <= room), "…")

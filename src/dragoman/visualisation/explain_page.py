@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from dragoman.counting import counted
 from dragoman.languages.codes import language_tag
 from dragoman.visualisation import attention_grid, beam_tree, explain_stack
 from dragoman.visualisation.explain_embeddings import embeddings_section
@@ -65,7 +66,7 @@ def _heading(trace: Trace, notes: Sequence[str]) -> str:
     source, target = trace.languages
     size = (
         f"A Transformer with {model.num_encoder_layers} encoder and {model.num_decoder_layers} "
-        f"decoder layers of {model.num_heads} heads, d_model = {model.d_model}, d_ff = "
+        f"decoder layers of {counted(model.num_heads, 'head')}, d_model = {model.d_model}, d_ff = "
         f"{model.d_ff}, translates one sentence. Sections, equations and figures are those of "
         "“Attention Is All You Need” (Vaswani et al. 2017); all numbers are this model’s, computed "
         "by PyTorch in single precision."

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from dragoman.counting import counted
 from dragoman.visualisation.attention_grid import attention_grid
 from dragoman.visualisation.markup import element, escape
 from dragoman.visualisation.stream_trace import (
@@ -111,7 +112,7 @@ def _heads(
     named = (
         [(f"head {number}", head) for number, head in enumerate(weights, start=1)]
         if apart
-        else [(f"mean of {len(weights)} heads", weights.mean(axis=0))]
+        else [(f"mean of {counted(len(weights), 'head')}", weights.mean(axis=0))]
     )
     kind = _name(sublayer.kind)
     figures = [

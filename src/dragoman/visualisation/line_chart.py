@@ -11,7 +11,7 @@ from dragoman.visualisation.svg import drawing, polyline, text, width_of
 from dragoman.visualisation.training_curves import ACROSSES, Across, Curve, Line, Panel
 
 WIDTH, HEIGHT = 420, 250  # pixels
-LEFT, RIGHT, TOP, BOTTOM = 52, 14, 30, 40  # pixels around the axes
+LEFT, RIGHT, TOP, BOTTOM = 70, 14, 30, 40  # pixels around the axes; 10,000,000 fits
 MUTED = 11  # pixels, of the font
 FEWEST_STEPS = 3
 
@@ -123,7 +123,8 @@ def ticks(low: float, high: float) -> list[float]:
     power = 10.0 ** math.floor(math.log10(span / FEWEST_STEPS))
     step = power * next((s for s in (5, 2) if span / (power * s) >= FEWEST_STEPS), 1)
     first, last = math.floor(low / step), math.ceil(round(high / step, 6))
-    return [round(i * step, 12) for i in range(first, max(last, first + 1) + 1)]
+    digits = 12 - math.floor(math.log10(step))
+    return [round(i * step, digits) for i in range(first, max(last, first + 1) + 1)]
 
 
 def charts(panels: Sequence[Panel], names: Sequence[str], acrosses: Sequence[Across]) -> str:

@@ -25,7 +25,7 @@ def position_figure(tables: PositionTables, name: str) -> Figure:
     _label(encodings, "Encodings", "dimension", "position")
     _draw_map(similarities, tables.similarities, "dot product / dot product with itself")
     _label(similarities, "Similarity of positions", "position", "position")
-    wavelengths.semilogy(tables.wavelengths, color=SERIES[0])
+    wavelengths.semilogy(tables.wavelengths, ".-", color=SERIES[0])
     wavelengths.grid(color="#d5dbe2", linewidth=0.6)
     wavelengths.spines[["top", "right"]].set_visible(False)
     _label(wavelengths, "Wavelengths", "pair of dimensions", "positions until it repeats")

@@ -27,9 +27,8 @@ def training_figure(panels: Sequence[Panel], names: Sequence[str]) -> Figure:
     for axes in grid[0]:  # once all are drawn, as this also ends the search for the other limit
         axes.set_xlim(left=0)
     if len(names) > 1:
-        for run, name in enumerate(names):
-            grid[0][0].plot([], color=SERIES[run], label=name)
-        legend = grid[0][0].legend(fontsize=TEXT - 1, frameon=False)
+        handles = [grid[0][0].plot([], color=SERIES[run])[0] for run in range(len(names))]
+        legend = grid[0][0].legend(handles, names, fontsize=TEXT - 1, frameon=False)
         for label in legend.get_texts():
             label.set_parse_math(False)
     return figure
