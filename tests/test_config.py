@@ -129,5 +129,8 @@ def test_a_file_that_is_not_toml_is_named(tmp_path: Path) -> None:
 
     with pytest.raises(UsageError, match=r"recipe\.toml: not a TOML file"):
         read_table(path)
+    path.write_text("a = " + "[" * 5000)
+    with pytest.raises(UsageError, match=r"recipe\.toml: not a TOML file"):
+        read_table(path)
     with pytest.raises(DragomanError, match="there is no such file"):
         read_table(tmp_path / "missing.toml")

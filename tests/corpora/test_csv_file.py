@@ -146,7 +146,7 @@ def test_a_long_table_is_read_as_it_comes(tmp_path: Path) -> None:
         (b'"cat" ,"gatto"\n', "double those within, and leave no space before a separator"),
         (b"sep=;\r\n", "a.csv: the file is empty"),
         (b"sep=;\na;b\n\nc;d\n", "a.csv:3: an empty line; remove it"),
-        (b"a,b\nc\rd,e\n", "(new-line character seen in unquoted field); close each"),
+        (b"a,b\nc\rd,e\n", "(new-line character seen in unquoted field); convert its line"),
         (b"\n\n", "a.csv: the file is empty"),
         (b"a,b\n\nc,d\n", "a.csv:2: an empty line; remove it"),
         (b"a,b\nperch\xe9,c\n", "a.csv:2: not UTF-8 (byte 0xe9 at position 5)"),

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.corpora.config import CorporaConfig, CorpusConfig
+from dragoman.corpora.config import CleaningConfig, CorporaConfig, CorpusConfig
 from dragoman.corpora.fingerprint import comparable, fingerprint_files
 from dragoman.corpora.parallel_text import Pair, read_pairs
+from dragoman.corpora.preparation import TextPreparation
 from dragoman.corpora.text_file import CorpusError
+from dragoman.tokenizers.config import TokenizerConfig
 
 PAIRS = [("The cat sleeps.", "Il gatto dorme."), ("", "Vuoto."), ("A\nB", "C\u2028D")]
 EXPECTED = [Pair(*pair, line) for line, pair in enumerate(PAIRS, start=1)]
@@ -160,6 +162,32 @@ def test_the_files_of_a_directory_are_those_that_are_read(
     assert fingerprint_files(corpora) != before
     assert comparable(before, {"dev.tsv": "1"}) == {}  # release 0.1.0 recorded none of these
     assert comparable(before, {"dev.tsv": "1", **before}) == before
+
+
+def test_a_file_that_is_deleted_is_not_learnt_from_any_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    datasets = pytest.importorskip("datasets")
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+    books = tmp_path / "books"
+    books.mkdir()
+    for name, (animal, animale) in {"a": ("cats", "gatti"), "b": ("dogs", "cani")}.items():
+        rows = [{"en": f"{i} {animal} sleep", "it": f"{i} {animale} dormono"} for i in range(50)]
+        (books / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    preparation = TextPreparation(
+        tmp_path / "data",
+        languages=("en", "it"),
+        corpora=CorporaConfig(train=(CorpusConfig(path=f"hf:{books}"),)),
+        cleaning=CleaningConfig(),
+        tokenizer=TokenizerConfig(kind="words", min_frequency=1),
+        max_length=32,
+    )
+
+    both = preparation.prepare(lambda message: None, replace_other=True)
+    (books / "b.jsonl").unlink()
+    one = preparation.prepare(lambda message: None, replace_other=True)
+
+    assert (len(both.summary.files), len(one.summary.files)) == (2, 1)
 
 
 @pytest.mark.parametrize(

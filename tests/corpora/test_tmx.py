@@ -108,6 +108,13 @@ def test_another_region_is_another_language(tmp_path: Path) -> None:
         read(path, ("en", "pt_BR"))
 
 
+def test_one_text_is_not_both_sides(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.tmx", memory(unit(en="lorry", pt="camião")))
+
+    with pytest.raises(CorpusError, match=r"no unit has both pt_PT and pt_BR"):
+        read(path, ("pt_PT", "pt_BR"))
+
+
 def test_units_without_a_language_or_a_text_are_counted_as_empty(tmp_path: Path) -> None:
     content = memory(
         unit(en="cat", it="gatto"),

@@ -308,6 +308,9 @@ def test_in_xml_what_has_text_beside_it_stands_within_a_sentence(xml: str, expec
         (r"Press Save\nto \ngo on.", r"Per continuare\npremere \nsalva."),
         (r"Press <b>Save</b>\nto go on.", r"Per continuare\npremere <b>salva</b>."),
         (r"The red\r\ncat sleeps.", r"Il gatto\r\nrosso dorme."),
+        # unless a tag is beside it, as that would go with it
+        (r"The <b>red\n</b>cat sleeps.", r"THE <b>rosso\n</b>CAT SLEEPS."),
+        (r"The <b>\nred</b> cat sleeps.", r"THE <b>\nrosso</b> CAT SLEEPS."),
         ("The red&#13;&#10;cat sleeps.", "Il gatto&#13;&#10;rosso dorme."),
         # one before all words, or before those of a paragraph, wraps nothing and stays there
         (r"\ncat and key", r"\nCAT AND KEY"),
@@ -625,6 +628,12 @@ def test_white_space_within_what_is_kept_is_not_written_outside_it_again() -> No
     page = "Press<code> make </code>or<code> cmake</code>."
     markup = Markup(page, Rules(), CUT)
     assert put_together(markup, [piece.strip() for piece in markup.pieces]) == page
+
+
+def test_all_white_space_at_the_edge_of_what_is_kept_is_its_own() -> None:
+    page = "See <code>make  </code>"
+    markup = Markup(page, Rules(), CUT)
+    assert put_together(markup, markup.pieces) == page
 
 
 def test_a_note_is_not_put_within_a_word() -> None:

@@ -23,9 +23,6 @@ def test_its_probabilities_are_the_means_of_its_members(build: Build) -> None:
     logits = ensemble(source, target)
     theirs = torch.stack([member(source, target) for member in members])
     torch.testing.assert_close(logits.exp(), theirs.softmax(dim=-1).mean(dim=0))
-    narrow = ensemble.projection.narrow(torch.tensor([7, 2]))
-    of_two = narrow(ensemble.states(source, target)).exp()
-    torch.testing.assert_close(of_two, theirs[..., [7, 2]].softmax(dim=-1).mean(dim=0))
 
 
 @torch.inference_mode()

@@ -211,6 +211,8 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
         ("num_encoder_layers = 1000", None),
         ("d_model = 1000000000", None),
         ("source_vocab_size = 1000000000000", None),
+        ("pad = 1000000", None),
+        ("eos = -5", None),
         ("d_ff = 32", struct.pack("<Q", 2**63) + b"{}"),
         ("d_ff = 32", struct.pack("<Q", 99_000_000) + b"{" + b" " * 99_000_000),
     ],

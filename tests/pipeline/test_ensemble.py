@@ -189,6 +189,7 @@ def test_what_takes_one_model_refuses_an_ensemble(
     make_ensemble([one, other], both)
     pairs = tmp_path / "pairs.tsv"
     pairs.write_text("the dog\tthe dog\n" * 50, encoding="utf-8")
+    pairs.with_suffix(".txt").write_text("the dog\n", encoding="utf-8")
     further = tmp_path / "further.toml"
     further.write_text(
         f"""source_language = "en"
@@ -203,6 +204,8 @@ def test_what_takes_one_model_refuses_an_ensemble(
         ["export", both, "--to", "ctranslate2", "-o", output],
         ["export", both, "--to", "onnx", "-o", output],
         ["align", both, pairs],
+        ["shortlist", both, pairs],
+        ["translate", both, pairs.with_suffix(".txt"), "--shortlist"],
         ["explain", both, "the dog", "-o", tmp_path / "output.html"],
         ["plot", "attention", both, "the dog", "-o", tmp_path / "output.html"],
         ["plot", "architecture", both, "-o", tmp_path / "output.svg"],

@@ -29,6 +29,13 @@ def test_what_looks_like_a_term_to_the_pattern_alone_is_none() -> None:
     assert found_in("the f\u0131le, F\u0130LE") == []
 
 
+def test_a_term_does_not_end_within_a_number() -> None:
+    glossary = Glossary({"version": ("v",), "version 2.0": ("v 2.0",), "2 keys": ("2 tasti",)})
+    text = "Version 2.0.1, version 2.0. Version 2.0-3, 1.2 keys, 2 keys"
+    found = [text[term.start : term.end] for term in glossary.find(text)]
+    assert found == ["Version", "version 2.0", "Version", "2 keys"]
+
+
 @pytest.mark.parametrize(
     ("source", "target", "text", "translation"),
     [

@@ -81,9 +81,14 @@ def _rows(
             line = start + lines_read
     except csv.Error as error:
         reason = str(error).partition(" - ")[0]  # what follows is advice to programmers
+        advice = (
+            "convert its line ends, as tr '\\r' '\\n' does"
+            if "new-line" in reason
+            else "close each quotation mark that begins a cell, double those within, and leave no "
+            "space before a separator"
+        )
         raise CorpusError(
-            f"{path}:{line}: its cells cannot be told apart ({reason}); close each quotation mark "
-            "that begins a cell, double those within, and leave no space before a separator"
+            f"{path}:{line}: its cells cannot be told apart ({reason}); {advice}"
         ) from None
 
 

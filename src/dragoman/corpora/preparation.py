@@ -13,6 +13,7 @@ from dragoman.corpora.clean_text import Say, write_clean_text
 from dragoman.corpora.config import CleaningConfig, CorporaConfig
 from dragoman.corpora.fingerprint import comparable, fingerprint_files
 from dragoman.corpora.held_out import hold_out
+from dragoman.corpora.huggingface import PREFIX
 from dragoman.corpora.parallel_text import read_pairs
 from dragoman.corpora.prepared_text import (
     SUMMARY_NAME,
@@ -97,7 +98,8 @@ class TextPreparation:
             before = Summary.read(self.directory)
         except TokenStoreError:  # missing, or damaged
             return files
-        recorded = before.files | comparable(files, before.files)
+        kept = {n: of for n, of in before.files.items() if n in files or not n.startswith(PREFIX)}
+        recorded = kept | comparable(files, before.files)
         return recorded if self._fingerprint(recorded) == before.fingerprint else files
 
     def _fingerprint(self, files: dict[str, str]) -> str:

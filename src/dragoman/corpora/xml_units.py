@@ -111,7 +111,7 @@ class UnitReader:
         has_both, there = False, dict[str, None]()
         for unit in self._read():
             there |= dict.fromkeys(text.language for text in unit.texts if text.language)
-            source, target = (_find(unit.texts, language) for language in languages)
+            source, target = _sides(unit.texts, languages)
             has_both |= source is not None and target is not None
             yield source or "", target or "", unit.line
         if not has_both:
@@ -213,7 +213,9 @@ def _is_apart(last: str, first: str) -> bool:
     return first.isalnum() and (last.isalnum() or is_mark(last) or last in tuple(".,;:!?"))
 
 
-def _find(texts: Sequence[Text], language: str) -> str | None:
-    """Find the text of a language."""
-    code = closest_language([text.language for text in texts], language)
-    return next((text.text for text in texts if text.language == code), None)
+def _sides(texts: Sequence[Text], languages: tuple[str, str]) -> tuple[str | None, str | None]:
+    """Find the texts of two languages; one text is not both, as that in pt for pt-PT and pt-BR."""
+    there = [text.language for text in texts]
+    codes = [closest_language(there, language) for language in languages]
+    source, target = (None if code is None else texts[there.index(code)].text for code in codes)
+    return source, None if codes[0] == codes[1] else target

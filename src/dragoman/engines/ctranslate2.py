@@ -279,7 +279,13 @@ class CTranslate2Engine:
         return [self._target_pieces[i] for i in ids]
 
     def _read(self, pieces: Sequence[str]) -> list[int]:
-        return [self._target_ids[piece] for piece in pieces]
+        try:
+            return [self._target_ids[piece] for piece in pieces]
+        except KeyError as error:
+            raise EngineError(
+                f"the copy for CTranslate2 writes {error}, which is not in the model's vocabulary; "
+                "export it again"
+            ) from None
 
     def _score(self, ids: Sequence[int], score: float, config: SearchConfig) -> Hypothesis:
         """Turn the score of the library, which divides by another penalty, into ours."""

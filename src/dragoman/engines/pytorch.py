@@ -29,7 +29,7 @@ from dragoman.engines.threads import for_each
 from dragoman.model.decoder_state import DecoderState
 from dragoman.model.ensemble import Ensemble
 from dragoman.model.linear import ROWS_AT_ONCE
-from dragoman.model.projection import Project
+from dragoman.model.projection import Project, Projection
 from dragoman.model.softmax import REGISTER
 from dragoman.model.transformer import Transformer
 from dragoman.shortlist.shortlist import Shortlist
@@ -248,8 +248,9 @@ class PyTorchEngine:
             return search(problem, config, required)
         # A model of whole words may write the unknown one, which CTranslate2 puts on every list.
         listed = [[self._special_ids.unk, *self._shortlist.tokens(source)] for source in sources]
-        narrow = self._transformer.projection.narrow
-        return search_listed(problem, listed, step, narrow, config, required)
+        projection = self._transformer.projection
+        assert isinstance(projection, Projection)  # an ensemble has no shortlist
+        return search_listed(problem, listed, step, projection.narrow, config, required)
 
     def _pose(
         self, sources: Sequence[Sequence[int]], prefixes: Sequence[Sequence[int]], step: Step

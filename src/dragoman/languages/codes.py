@@ -148,17 +148,17 @@ def same_language(one: str, other: str) -> bool:
 
 
 def closest_language(codes: Sequence[str], language: str) -> str | None:
-    """Find the first code that is the same, or else the first where only one has a region.
+    """Find the first code that is the same, or else the first that names the same script.
 
-    If there is none either, it is the first that names the same script.
+    If there is none either, it is the first where only one of the two has a region.
 
     >>> closest_language(["de", "en-GB", "en"], "EN"), closest_language(["en-GB", "de"], "en")
     ('en', 'en-GB')
     >>> closest_language(["pt-PT", "es"], "pt-BR")
-    >>> closest_language(["zh-TW", "zh-CN"], "zh_Hans")
+    >>> closest_language(["zh", "zh-TW", "zh-CN"], "zh_Hans")
     'zh-CN'
     """
-    for fits in (same_language, _differ_in_having_a_region, _name_one_script):
+    for fits in (same_language, _name_one_script, _differ_in_having_a_region):
         for code in codes:
             if fits(code, language):
                 return code

@@ -58,4 +58,8 @@ def _last(last: str, text: str) -> str:
 
 def _wraps(token: Token, before: str, after: str) -> bool:
     single = len(_BREAK.findall(token.raw)) == 1
-    return single and (before[-1:].isalnum() or before[-1:] in ",)\"'") and after[:1].islower()
+    return (
+        single
+        and (before[-1:].isalnum() or before.endswith((",", ")", '"', "'")))
+        and after[:1].islower()
+    )

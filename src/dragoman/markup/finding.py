@@ -35,12 +35,17 @@ def is_within_word(text: str, place: int) -> bool:
 
 def find_kept(text: str, whole: str) -> list[tuple[int, int]]:
     """Find what was not translated, verbatim, with the white space beside it that it contains."""
-    begins, ends = text[:1].isspace(), text[-1:].isspace()
-    return [
-        (
-            start - (begins and whole[start - 1 : start].isspace()),
-            end + (ends and whole[end : end + 1].isspace()),
+    begins, ends = len(text) - len(text.lstrip()), len(text) - len(text.rstrip())
+
+    def widened(start: int, end: int) -> tuple[int, int]:
+        before, after = whole[max(0, start - begins) : start], whole[end : end + ends]
+        return (
+            start - len(before) + len(before.rstrip()),
+            end + len(after) - len(after.lstrip()),
         )
+
+    return [
+        widened(start, end)
         for start, end in _find_words(text.strip(), whole, re.NOFLAG)
         if not (is_of_word(whole[start - 1 : start]) and is_of_word(whole[end : end + 1]))
     ]

@@ -61,7 +61,9 @@ class Sentence:
         self.source = "".join(span.text for span in spans)
         self.target = next((run.target for run in self._runs if run), "")
         num_visible = sum(not span.is_comment for span in spans)
-        groups = group_elements(spans)
+        # A line break goes between any two words, and would take a tag beside it along.
+        is_tangled = any(span.wraps and (span.before or span.after) for span in spans)
+        groups = None if is_tangled else group_elements(spans)
         self._groups = groups or []
         is_readable = len(spans) * len(self.source) <= _MOST_SEARCHED
         is_whole = num_visible > 1 and groups is not None and is_readable

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial, reduce
+from functools import reduce
 
 import torch
 from jaxtyping import Float, Int
@@ -96,18 +96,9 @@ class JointProjection(nn.Module):
         self._projections = [member.projection for member in members]
 
     def forward(self, states: Float[Tensor, "... d_model_of_all"]) -> Float[Tensor, "... vocab"]:
-        return _log_of_mean(self._projections, states)
-
-    def narrow(self, tokens: Int[Tensor, " kept"]) -> Project:
-        """Return the projection to these entries of the vocabulary alone, in this order."""
-        narrowed = [projection.narrow(tokens) for projection in self._projections]
-        return partial(_log_of_mean, narrowed)
-
-
-def _log_of_mean(projections: Sequence[Project], states: Tensor) -> Tensor:
-    """Return log(1/n * sum of softmax(logits of each)), in single precision."""
-    log_probabilities = (
-        project(part).log_softmax(dim=-1, dtype=torch.float32)
-        for project, part in zip(projections, states.chunk(len(projections), dim=-1), strict=True)
-    )
-    return reduce(torch.logaddexp, log_probabilities) - math.log(len(projections))
+        """Return log(1/n * sum of softmax(logits of each)), in single precision."""
+        each = zip(self._projections, states.chunk(len(self._projections), dim=-1), strict=True)
+        log_probabilities = (
+            project(part).log_softmax(dim=-1, dtype=torch.float32) for project, part in each
+        )
+        return reduce(torch.logaddexp, log_probabilities) - math.log(len(self._projections))

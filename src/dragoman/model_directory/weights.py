@@ -108,10 +108,7 @@ def check_weights(
     Raises:
         ModelError: they do not fit the description.
     """
-    import torch
-
-    with torch.device("meta"):
-        model = _build(description)
+    model = _build(description)
     expected = {name: tuple(p.shape) for name, p in model.named_parameters()}
     _check_tensors(
         expected, {name: (_FLOATS[0], tuple(t.shape)) for name, t in weights.items()}, path
@@ -172,6 +169,12 @@ def _check_size(description: ModelDescription, header: Header, path: Path) -> No
     layers = members * (config.num_encoder_layers + config.num_decoder_layers)
     vocab_sizes = (tokenizer.source_vocab_size, tokenizer.target_vocab_size)
     needed = members * (config.fewest_parameters + max(vocab_sizes) * config.d_model)
+    special = vars(description.special_ids).values()
+    if min(special) < 0 or max(special) >= min(vocab_sizes):
+        raise ModelError(
+            f"{path.parent / DESCRIPTION_NAME}: special_ids has an id that is not in vocabularies "
+            f"of {vocab_sizes[0]} and {vocab_sizes[1]}"
+        )
     if min(vocab_sizes) < 1 or layers > len(header) or needed > stored:
         raise ModelError(
             f"{path}: it holds {stored} parameters in {len(header)} tensors, but {layers} layers "

@@ -62,11 +62,13 @@ def load_shortlist(directory: ModelDirectory) -> Shortlist:
     """Read the shortlist of a model.
 
     Raises:
-        ModelError: there is none, it is damaged, or it was not made for this model.
+        ModelError: there is none, it is damaged, it was not made for this model, or this is an
+            ensemble.
     """
     from safetensors import safe_open
 
     path, description = directory.path / SHORTLIST_NAME, directory.description.shortlist
+    directory.refuse_ensemble()  # whose mean would depend on the lists of its batch
     if description is None:
         raise ModelError(f"{directory.path}: it has no shortlist; {_how_to_learn(directory.path)}")
     with explaining_damage(path):

@@ -41,8 +41,10 @@ def learn_for_model(
 
     Raises:
         ShortlistError: there are too few pairs.
+        ModelError: the model is an ensemble.
         DragomanError: a file cannot be read, or the model cannot be used.
     """
+    directory.refuse_ensemble()
     description = directory.description
     tokenizers = directory.load_tokenizers()
     corpora = [CorpusConfig(path=path) for path in paths]

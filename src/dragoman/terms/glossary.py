@@ -134,16 +134,16 @@ def _bounds(term: str) -> tuple[bool, bool]:
 
 
 def _any_of(bounds: tuple[bool, bool], terms: Iterable[str]) -> str:
-    """Write a pattern for terms with the same bounds that are not parts of longer words.
+    """Write a pattern for terms with the same bounds that are not parts of longer words or numbers.
 
     They share the lookaround for the neighbouring characters, which takes much longer to compile
     than a term.
     """
     before, after = bounds
     return (
-        (f"(?<!{WORD_CHARACTER})" if before else "")
+        (rf"(?<!{WORD_CHARACTER})(?<!\d[.,:/-](?=\d))" if before else "")
         + f"(?:{'|'.join(map(_words, terms))})"
-        + (f"(?!{WORD_CHARACTER})" if after else "")
+        + (rf"(?!{WORD_CHARACTER}|(?<=\d)[.,:/-]\d)" if after else "")
     )
 
 

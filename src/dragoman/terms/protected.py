@@ -88,7 +88,7 @@ _WITH_OTHER_MILLIONS = "bn gu hi ja kn ko ml mr my ne pa ta te ur yue zh"
 _WITH_PERCENT_FIRST = ("tr", "eu")
 """Turkish and Basque write the percent sign before the number."""
 
-_NO_NUMBER = r"(?<!{WORD})\d++(?:[.,:/-]\d++){50,}+"
+_NO_NUMBER = r"(?<!{WORD})\d++(?:[.,:/\u066b\u066c\uff0c\uff0e\uff1a-]\d++){50,}+"
 """A long one that ends in a word: to try each of its parts would take quadratic time."""
 
 _PART = r"[A-Z0-9]++(?:(?=_)|(?!{WORD}))"

@@ -79,7 +79,8 @@ def find_term_faults(
     Placeholders, addresses and pictures must be the same, and equally many. Numbers, in digits of
     any script, codes, signs and words of other scripts must all be there; a translation may have
     others, too, as it may write words as digits, but no code twice that the source has once. A
-    number may have an ending, as in *20th*. A glossary term must be there in one of its writings,
+    number may have an ending, as in *20th*, and 1 200 and 1'200, which are two numbers here, may be
+    1,200. A glossary term must be there in one of its writings,
     however often the source has it.
 
     Args:
@@ -90,7 +91,7 @@ def find_term_faults(
     if not required and not kept:  # as in most sentences, and counting takes time
         return ()
     found: list[Fault] = []
-    kept = [*kept, *_with_endings(required, translation)]
+    kept = [*kept, *_with_endings(required, translation), *_regrouped(required, kept)]
     if not all(_keeps_all(kind, required, kept) for kind in EXACT | PRESCRIBABLE):
         found.append(FAULT_OF_PROTECTED)
     folded = _fold(translation)
@@ -121,6 +122,36 @@ def _with_endings(required: Sequence[Term], translation: str) -> Iterator[Term]:
 def _count(terms: Sequence[Term], kind: Kind) -> Counter[frozenset[str]]:
     """Count the terms of a kind, in whichever writing."""
     return Counter(term.key for term in terms if term.kind == kind)
+
+
+def _regrouped(required: Sequence[Term], kept: Sequence[Term]) -> Iterator[Term]:
+    """Find the numbers of the source that are the thousands of one number in the translation."""
+    written = {_digits(term) for term in kept if term.kind == "number"}
+    for group in _groups([term for term in required if term.kind == "number"]):
+        if len(group) > 1 and "".join(map(_digits, group)) in written:
+            yield from group
+
+
+def _groups(numbers: Sequence[Term]) -> list[list[Term]]:
+    """Put numbers together that go on with three digits after a single sign, as in 1 200."""
+    groups: list[list[Term]] = []
+    for number in numbers:
+        if groups and number.start == groups[-1][-1].end + 1 and _THOUSANDS.match(_plain(number)):
+            groups[-1].append(number)
+        else:
+            groups.append([number])
+    return groups
+
+
+_THOUSANDS = re.compile(r"[0-9]{3}(?![0-9])")
+
+
+def _plain(number: Term) -> str:
+    return in_ascii(number.writings[0])
+
+
+def _digits(number: Term) -> str:
+    return "".join(filter(str.isdecimal, _plain(number)))
 
 
 def _keeps_all(kind: Kind, required: Sequence[Term], kept: Sequence[Term]) -> bool:

@@ -55,7 +55,7 @@ class MarianTokenizer:
         ids = list(vocabulary.values())
         if any(type(i) is not int for i in ids) or sorted(ids) != list(range(len(ids))):
             raise TokenizerError(f"the ids of its {len(vocabulary)} pieces are not 0, 1, 2, ...")
-        if max(asdict(special_ids).values()) >= len(vocabulary):
+        if not {*asdict(special_ids).values()} <= {*ids}:
             raise TokenizerError(f"{special_ids} are not all in its {len(vocabulary)} pieces")
         if prefix is not None and prefix not in vocabulary:
             raise TokenizerError(_unknown_prefix(prefix, vocabulary))

@@ -1,5 +1,7 @@
 """Public corpora: fetched whole or not at all, from a server that fails in every way."""
 
+import errno
+import http.client
 import http.server
 import io
 import json
@@ -261,6 +263,23 @@ def test_a_transfer_that_is_cut_goes_on_where_it_stopped(server: Server, tmp_pat
     assert server.ranges == [None, "bytes=5000-", "bytes=8000-"]
 
 
+def test_a_network_that_goes_away_is_not_taken_for_a_full_disk(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read, errors = http.client.HTTPResponse.read, [OSError(errno.ENETDOWN, "Network is down")]
+
+    def read_or_fail(response: http.client.HTTPResponse, *size: int) -> bytes:
+        if size and errors:
+            raise errors.pop()
+        return read(response, *size)
+
+    monkeypatch.setattr(http.client.HTTPResponse, "read", read_or_fail)
+
+    get(tmp_path / "books")
+
+    assert_complete(tmp_path / "books")
+
+
 def test_another_call_goes_on_where_the_first_gave_up(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -279,8 +298,8 @@ def test_another_call_goes_on_where_the_first_gave_up(
 def test_a_part_of_an_older_file_is_not_continued(server: Server, tmp_path: Path) -> None:
     working = tmp_path / "books.part"
     working.mkdir()
-    (working / "Books-v1.zip.part").write_bytes(b"x" * 5000)
-    (working / "Books-v1.zip.part.version").write_text('"older"')
+    (working / "Books.en-it-v1.zip.part").write_bytes(b"x" * 5000)
+    (working / "Books.en-it-v1.zip.part.version").write_text('"older"')
 
     corpus = get(tmp_path / "books")
 
@@ -291,7 +310,7 @@ def test_a_part_of_an_older_file_is_not_continued(server: Server, tmp_path: Path
 def test_a_part_of_unknown_origin_is_not_continued(server: Server, tmp_path: Path) -> None:
     working = tmp_path / "books.part"
     working.mkdir()
-    (working / "Books-v1.zip.part").write_bytes(b"x" * 5000)
+    (working / "Books.en-it-v1.zip.part").write_bytes(b"x" * 5000)
 
     get(tmp_path / "books")
 
@@ -302,8 +321,8 @@ def test_a_part_of_unknown_origin_is_not_continued(server: Server, tmp_path: Pat
 def test_a_part_that_is_complete_already_is_fetched_again(server: Server, tmp_path: Path) -> None:
     working = tmp_path / "books.part"
     working.mkdir()
-    (working / "Books-v1.zip.part").write_bytes(server.files[PATH])
-    (working / "Books-v1.zip.part.version").write_text('"one"')
+    (working / "Books.en-it-v1.zip.part").write_bytes(server.files[PATH])
+    (working / "Books.en-it-v1.zip.part.version").write_text('"one"')
 
     get(tmp_path / "books")
 

@@ -66,7 +66,7 @@ def get(
         working = _working_directory(directory)
         try:
             working.mkdir(parents=True, exist_ok=True)
-            archive = working / f"{name}-{release.version}.zip"
+            archive = working / f"{release.stem}-{release.version}.zip"
             _fetch(release, archive)
             _unpack(release, archive, working)
             archive.unlink()

@@ -1,11 +1,11 @@
 """Fetch a file over HTTP, and resume where an earlier attempt stopped."""
 
 import http.client
-import shutil
 import socket
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
 from http import HTTPStatus
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -99,11 +99,20 @@ def _fetch(url: str, part: Path) -> None:
             part.unlink()
             raise http.client.HTTPException("the server sent a range that was not requested")
         with part.open("ab" if offset else "wb") as file:
-            shutil.copyfileobj(response, file, CHUNK)
+            file.writelines(_chunks(response))
             received = file.tell() - offset
     expected = int(response.headers.get("Content-Length", received))
     if received != expected:  # http.client takes a lost connection for the end of the file
         raise http.client.IncompleteRead(b"", expected - received)
+
+
+def _chunks(response: http.client.HTTPResponse) -> Iterator[bytes]:
+    """Read an answer; what goes wrong meanwhile is no fault of the disk."""
+    try:
+        while chunk := response.read(CHUNK):
+            yield chunk
+    except OSError as error:
+        raise http.client.HTTPException(str(error)) from error
 
 
 def _resumption(part: Path) -> tuple[int, dict[str, str]]:
