@@ -179,6 +179,39 @@ def test_an_attention_without_masks_is_not_told_that_they_have_no_effect() -> No
     assert "what it does with masks: it takes none" in part.not_checked
 
 
+def test_weights_may_begin_with_nothing() -> None:
+    small = "        for p in self.parameters():\n            nn.init.zeros_(p)\n    def forward"
+    attention = ATTENTION.replace("    def forward", small)
+    feed_forward = FEED_FORWARD.format(", bias=False").replace("    def forward", small)
+    block = DECODER_BLOCK.format("mask", "src_mask", "mask", "src_mask")
+    program = HEAD + attention + feed_forward + block
+
+    for part in ("MultiHeadAttention", "FeedForward", "DecoderBlock"):
+        assert mistakes(*report(program, part)) == [], part
+
+
+@pytest.mark.parametrize("std", [0.02, 0.005])
+def test_a_model_may_begin_with_weights_that_are_for_larger_widths(std: float) -> None:
+    """BART and Marian begin with 0.02, at 1,024 and 512."""
+    start = f"""
+        for layer in self.modules():
+            if isinstance(layer, nn.Linear | nn.Embedding):
+                nn.init.normal_(layer.weight, std={std})"""
+    end = "self.fc_out = nn.Linear(emb_dim, trg_vocab_size)"
+    small = together("", "", "sized", (end, f"{end}{start}"))
+
+    assert mistakes(report(small.source(), "Transformer")[1]) == []
+
+
+@pytest.mark.parametrize("hidden", ["-9", "-10"])
+def test_a_mask_that_leaves_a_little_weight_is_told(hidden: str) -> None:
+    part = report(HEAD + ATTENTION.replace("-1e9", hidden), "MultiHeadAttention")[1]
+
+    (finding,) = part.mistakes
+    assert finding.name == "attention-mask"
+    assert "hidden scores are not low enough" in str(finding)
+
+
 def test_annotations_may_be_of_later_names() -> None:
     source = "from __future__ import annotations\n" + HEAD + FEED_FORWARD.format("")
     source = source.replace("def forward(self, x):", "def forward(self, x: Unknown) -> Later:")

@@ -94,6 +94,7 @@ def test_control_characters_are_traces_of_a_broken_conversion(character: str) ->
     assert reason_for(f"a{character}b", "c") == "control characters"
     assert reason_for("c", f"a{character}b") == "control characters"
     assert reason_for(f"a{character}b", "c", drop_control_characters=False) is None
+    assert reason_for("a", "\ud800\uffff", drop_control_characters=False) == "empty"
 
 
 @pytest.mark.parametrize("text", ["caffè", "perché no", "l’uomo", "«sì»", "25 °C", "più…"])

@@ -54,6 +54,9 @@ class Sizes:
 
 SIZES = Sizes()
 
+_LEAST_START = 0.25
+"""Of the usual deviation of weights (Glorot and Bengio 2010): PyTorch's layers have 0.4 or more."""
+
 _MODULES = {
     "attention": "MultiHeadAttention",
     "cross_attention": "MultiHeadAttention",
@@ -144,6 +147,10 @@ class Workshop:
     def build(self, part: str, **changes: Any) -> Any:
         """Build a part in evaluation mode, always from the same random numbers.
 
+        Linear layers that begin with next to nothing get usual weights. With zeros, or with the
+        0.02 of BART at these small widths, what they compute would hardly change an output, and a
+        right program would seem not to look at its input.
+
         Raises:
             NotCheckableError: the part, one that it needs, or the meaning of an argument is not
                 known.
@@ -152,7 +159,12 @@ class Workshop:
         if part == "causal_mask":  # the function itself is examined, not its result
             return self.factory(part)
         built = self._build(part, replace(SIZES, **changes))
-        return built.eval() if isinstance(built, nn.Module) else built
+        if not isinstance(built, nn.Module):
+            return built
+        for layer in built.modules():
+            if isinstance(layer, nn.Linear) and _begins_small(layer.weight):
+                nn.init.xavier_uniform_(layer.weight)
+        return built.eval()
 
     def roles(self, part: str) -> dict[str, str | None]:
         """Tell what each argument of a part's constructor stands for."""
@@ -307,3 +319,9 @@ def _is_free(role: str, parameter: inspect.Parameter) -> bool:
     """
     is_no_size = isinstance(parameter.default, bool | str)
     return is_no_size or (role in _MODULES and not is_required(parameter))
+
+
+def _begins_small(weight: Tensor) -> bool:
+    """Tell whether a matrix begins with much less than is usual."""
+    usual = (2 / sum(weight.shape)) ** 0.5
+    return weight.std(correction=0).item() < _LEAST_START * usual

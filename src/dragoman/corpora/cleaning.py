@@ -14,7 +14,7 @@ from dragoman.languages.scripts import (
     share_in_script,
     weighted_length,
 )
-from dragoman.tokenizers.normalisation import visible
+from dragoman.tokenizers.normalisation import learnable
 
 BLOCK = 4096  # pairs examined together, so that duplicates are found with array operations
 SHORT = 20  # characters up to which a ratio of lengths says nothing
@@ -117,8 +117,8 @@ def _without_duplicates(
 
 
 def is_empty(pair: Pair) -> bool:
-    """Say whether nothing of a side can be seen."""
-    return not visible(pair.source).strip() or not visible(pair.target).strip()
+    """Say whether nothing of a side can be learnt."""
+    return not learnable(pair.source).strip() or not learnable(pair.target).strip()
 
 
 def is_in_other_script(text: str, other: str, foreign: re.Pattern[str], least_share: float) -> bool:

@@ -105,7 +105,8 @@ def constrained_beam_search(
     phrase that has begun must be completed. A translation can end when no phrase is missing; once
     there is just enough room for the missing ones before the length limit, nothing else may follow.
     So every hypothesis has the phrases. There is none if each spelling of a phrase has a forbidden
-    token. The limit is higher than usual by the phrases' own length.
+    token, or if a beam of one or two finds only tokens that must not follow a phrase. The limit is
+    higher than usual by the phrases' own length.
 
     The search for a sentence is over when as many translations have ended as the beam is wide, or
     when no live prefix can still become one of the `n_best`.

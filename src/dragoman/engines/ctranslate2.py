@@ -143,7 +143,10 @@ class CTranslate2Engine:
     def continue_in_ways(
         self, source: Sequence[int], prefix: Sequence[int], config: SearchConfig, *, count: int
     ) -> list[Hypothesis]:
-        """Translate a sentence in up to `count` ways that diverge right after a prefix."""
+        """Translate a sentence in up to `count` ways that diverge right after a prefix.
+
+        With a beam, the library chooses how each way goes on without our length penalty.
+        """
         if not source:
             return [EMPTY]
         task = _Task(source, prefix)
