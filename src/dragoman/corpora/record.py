@@ -10,8 +10,9 @@ def sides(record: object, languages: tuple[str, str], *, place: str) -> tuple[st
     """Return the source and the target of a record.
 
     The sides are keyed by their language codes (`{"en": …, "it": …}`), possibly inside
-    "translation", or by "source" and "target", or else by codes that differ only in that one of the
-    two has a region, as in translation memories. Case does not matter, as in "en-GB" and "en_gb".
+    "translation", or by "source" and "target", or else by codes that name the same script, or
+    differ only in that one of the two has a region, as in translation memories. Case does not
+    matter, as in "en-GB" and "en_gb".
 
     Args:
         record: What was read.

@@ -100,9 +100,9 @@ class UnitReader:
     def pairs(self, languages: tuple[str, str]) -> Iterator[tuple[str, str, int]]:
         """Yield source, target and the number of the first line of each unit.
 
-        A side is the text whose language code is that of the run, or else the first one whose code
-        differs only in that one of the two has a region: en-GB serves en. A unit without such a
-        text has an empty side, which cleaning leaves out and counts.
+        A side is the text whose language code is that of the run, or else the first one that
+        `closest_language` finds: en-GB serves en. A unit without such a text has an empty side,
+        which cleaning leaves out and counts.
 
         Raises:
             CorpusError: the file is missing, cut short or badly written, or no unit has both
