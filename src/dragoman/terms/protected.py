@@ -25,9 +25,13 @@ _ADDRESS = r"""
 """
 
 _LETTERS = RANGES["Latin"] + RANGES["Greek"] + RANGES["Cyrillic"]
-_PLAIN = rf"(?<!{{WORD}})(?:[{_LETTERS}]++[.,:;!?)]?(?:\s++|\Z))++"
+_WORDS = rf"(?:[{_LETTERS}]++[.,:;!?)]?(?:\s++|\Z))++"
+_PLAIN = rf"(?<!{{WORD}}){_WORDS}"
 """Words before white space, in which nothing that stays can begin. Most text consists of them; read
 in one go, it takes an eighth of the time that all the other patterns take at each letter."""
+
+_NOTHING_ELSE = re.compile(_WORDS)
+"""Matches text without anything to find. To compile all the other patterns takes 0.1 seconds."""
 
 _CONVERSION = r"\d{0,9}(?:\.\d{1,9})?(?:hh?|ll?|z)?[diouxXeEfFgGcrsan@]"
 """The end of a printf placeholder."""
@@ -169,12 +173,14 @@ def find_protected(
     >>> [term.writings for term in find_protected("%s of 1,200 files at http://a.it/b, {user}")]
     [('%s',), ('1,200', '1.200'), ('http://a.it/b',), ('{user}',)]
     """
-    codes = set(map(base_language, languages))
-    pattern = _pattern(
-        percent_first=not codes.isdisjoint(_WITH_PERCENT_FIRST),
-        other_millions=not codes.isdisjoint(_WITH_OTHER_MILLIONS.split()),
-    )
-    terms = [_read(found, text) for found in pattern.finditer(text) if found.lastgroup]
+    terms = []
+    if not _NOTHING_ELSE.fullmatch(text):
+        codes = set(map(base_language, languages))
+        pattern = _pattern(
+            percent_first=not codes.isdisjoint(_WITH_PERCENT_FIRST),
+            other_millions=not codes.isdisjoint(_WITH_OTHER_MILLIONS.split()),
+        )
+        terms = [_read(found, text) for found in pattern.finditer(text) if found.lastgroup]
     if foreign_letter is None or text.isascii():
         return terms
     places = [0, *(place for term in terms for place in (term.start, term.end)), len(text)]
