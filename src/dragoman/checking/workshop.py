@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.parameter import is_lazy
 
 from dragoman.checking.arguments import (
     ATTENTION,
@@ -322,6 +323,8 @@ def _is_free(role: str, parameter: inspect.Parameter) -> bool:
 
 
 def _begins_small(weight: Tensor) -> bool:
-    """Tell whether a matrix begins with much less than is usual."""
+    """Tell whether a matrix begins with much less than is usual; a lazy one has no size yet."""
+    if is_lazy(weight):
+        return False
     usual = (2 / sum(weight.shape)) ** 0.5
     return weight.std(correction=0).item() < _LEAST_START * usual

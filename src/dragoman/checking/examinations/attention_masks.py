@@ -1,14 +1,15 @@
 """Examinations of what attention does with masks (section 3.2.3)."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 
 import torch
 from torch import Tensor, nn
 
 from dragoman.checking.arguments import ATTENTION, NotCheckableError, parameters_of, role_of
 from dragoman.checking.calls import attention_convention, takes
-from dragoman.checking.convention import REFUSED, Convention, conventions
+from dragoman.checking.convention import REFUSED, conventions
 from dragoman.checking.examinations.attention_forms import (
     RIGHT,
     WRONG,
@@ -106,21 +107,33 @@ def _how_masked(module: nn.Module, form: Form, inputs: Inputs) -> str | None:
             for place in (RIGHT["mask"], *WRONG["mask"]):
                 changed = {**form, "mask": place}
                 if same(compute(changed, matrices, inputs), output):
-                    return _PLACES[place] or _look_for_leak(module, inputs, convention)
+                    expected = partial(compute, changed, matrices)
+                    told = partial(call_attention, module, mask=convention.mask(visible))
+                    return _PLACES[place] or _look_for_leak(told, expected, inputs)
     if not accepted:
         return f"no kind of mask is accepted; the last error: {refusal}"
     return "no kind of mask (0 and 1, bool, additive; either meaning) hides a key and only that key"
 
 
-def _look_for_leak(module: nn.Module, inputs: Inputs, convention: Convention) -> str | None:
-    """Say so if what is hidden has a weight that is too small to be seen beside the others."""
-    told = convention.mask(_without_last_key(inputs))
+def _look_for_leak(
+    told: Callable[[Inputs], Tensor], expected: Callable[[Inputs], Tensor], inputs: Inputs
+) -> str | None:
+    """Say so if what is hidden has a weight that is too small to be seen beside the others.
+
+    Args:
+        told: The attention, told that the last key is hidden.
+        expected: What it should compute, whatever else is wrong with it.
+        inputs: With the last key hidden.
+    """
     key, value = inputs.key.clone(), inputs.value.clone()
     for changed in (key, value):
         changed[:, -1] += torch.linspace(-3, 3, changed.size(-1))
-    before = call_attention(module, inputs, told)
-    after = call_attention(module, replace(inputs, key=key, value=value), told)
-    if torch.allclose(before, after, rtol=0.0, atol=1e-6):
+    other = replace(inputs, key=key, value=value)
+    looks, may_look = (
+        not torch.allclose(attend(inputs), attend(other), rtol=0.0, atol=1e-6)
+        for attend in (told, expected)
+    )
+    if may_look or not looks:
         return None
     return "hidden scores are not low enough, as with -10: hidden keys keep a little weight"
 
