@@ -790,6 +790,24 @@ def test_a_copy_by_release_0_1_0_has_no_checksums_and_is_read(save: Save) -> Non
     assert Translator(directory.path, engine="ctranslate2")(TEXTS) == expected
 
 
+SHARED = "shared_vocabulary.json"
+
+
+def test_a_copy_that_writes_tokens_that_the_model_has_not_is_told(save: Save) -> None:
+    directory = save()
+    export_ctranslate2(directory.path)
+    path = directory.path / "ctranslate2" / "config.json"
+    config, pieces = (json.loads(file.read_bytes()) for file in (path, path.with_name(SHARED)))
+    del config["dragoman_sha256"]
+    path.write_text(json.dumps(config))
+    path.with_name(SHARED).write_text(
+        json.dumps(pieces[:4] + [f"{piece}~" for piece in pieces[4:]])
+    )
+
+    with pytest.raises(EngineError, match=r"~', which is not in the model's vocabulary; export it"):
+        Translator(directory.path, engine="ctranslate2")(TEXTS)
+
+
 ELSEWHERE = [
     json.dumps({"dragoman_num_positions": 9, "dragoman_sha256": {name: "0"}})
     for name in ("../../secret", "/etc/hostname", "..", "", "a/b", "\0")

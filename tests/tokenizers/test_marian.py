@@ -233,7 +233,8 @@ def test_a_vocabulary_with_gaps_is_refused(files: Path) -> None:
 
     with pytest.raises(TokenizerError, match="the ids of its 3 pieces are not 0, 1, 2"):
         MarianTokenizer(model, {"</s>": 0, "<unk>": 1, "<pad>": 3}, SpecialIds())
-    with pytest.raises(TokenizerError, match="are not all in its 3 pieces"):
-        MarianTokenizer(model, {"</s>": 0, "<unk>": 1, "<pad>": 2}, SpecialIds())
+    for special in (SpecialIds(), SpecialIds(pad=-5, unk=1, bos=2, eos=0)):
+        with pytest.raises(TokenizerError, match="are not all in its 3 pieces"):
+            MarianTokenizer(model, {"</s>": 0, "<unk>": 1, "<pad>": 2}, special)
     with pytest.raises(TokenizerError, match="not a SentencePiece model"):
         MarianTokenizer(b"nonsense", {"</s>": 0, "<unk>": 1, "<pad>": 2}, SpecialIds(eos=0))

@@ -277,6 +277,7 @@ def test_a_network_that_goes_away_is_not_taken_for_a_full_disk(
 
     get(tmp_path / "books")
 
+    assert not errors
     assert_complete(tmp_path / "books")
 
 
