@@ -6,6 +6,7 @@ from pathlib import PurePath
 from typing import Any
 
 from dragoman.corpora.prepared_text import CorpusSummary
+from dragoman.counting import counted
 from dragoman.model_directory import ModelDescription
 
 CARD = "README.md"
@@ -147,7 +148,8 @@ def _model(description: ModelDescription) -> str:
     model, members = description.model, description.ensemble_of
     return (
         f"## Model\n\n{f'{members} models, each with ' if members else ''}"
-        f"{model.num_encoder_layers} encoder and {model.num_decoder_layers} decoder layers, "
+        f"{counted(model.num_encoder_layers, 'encoder layer')} and "
+        f"{counted(model.num_decoder_layers, 'decoder layer')}, "
         f"d_model {model.d_model}, d_ff {model.d_ff}, {model.num_heads} heads, "
         f"norm {model.norm} each sublayer; {description.tokenizer.kind} vocabulary of "
         f"{description.tokenizer.target_vocab_size}. {_weights(description)}"

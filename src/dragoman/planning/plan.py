@@ -387,7 +387,7 @@ def _reasons(chosen: _Choice, task: _Task, *, seconds_left: float) -> tuple[str,
         f"model: {candidate.preset}, {candidate.parameters:,} parameters; "
         f"{_why_no_larger(chosen, text, seen)}",
         f"length: {updates:,} updates of {update_tokens:,} target tokens, "
-        f"{seen / text.effective_tokens:.1f} times the text "
+        f"{seen / text.effective_tokens:,.1f} times the text "
         f"(at most {MOST_REPETITIONS}, unless that is less than {FEWEST_UPDATES} updates)"
         + (
             f"; {seconds_left / 60:,.0f} minutes are left over"
@@ -408,11 +408,11 @@ def _why_no_larger(chosen: _Choice, text: TextMeasure, tokens_seen: int) -> str:
     )
     more_text = (
         f"more text (a target token for {PARAMETERS_PER_TOKEN_OF_TEXT:g} parameters; here "
-        f"{of_text:.1f})"
+        f"{of_text:,.1f})"
     )
     more_time = (
         f"more time ({TOKENS_SEEN_PER_PARAMETER:g} tokens seen for each parameter; here "
-        f"{of_time:.1f})"
+        f"{of_time:,.1f})"
     )
     if fits(candidate, text, tokens_seen):
         return f"a larger one would need {more_text} or {more_time}"

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from dragoman.corpora import overlap
 from dragoman.corpora.config import CorporaConfig, CorpusConfig
+from dragoman.counting import counted
 from dragoman.errors import DragomanError
 from dragoman.planning.sample import Sample, draw_sample
 from dragoman.tokenizers.config import TokenizerConfig
@@ -170,8 +171,8 @@ def _count_tokens(
 
 def _warnings(sample: Sample, num_pairs: int) -> tuple[str, ...]:
     few = (
-        f"{num_pairs:,} pairs are few, as a translator of free text needs tens of thousands; with "
-        "a finished model, dragoman finetune makes more of them"
+        f"{counted(num_pairs, 'pair')}: that is little, as a translator of free text needs tens of "
+        "thousands; with a finished model, dragoman finetune makes more of it"
     )
     return (*([few] if num_pairs < FEW_PAIRS else []), *sample.warnings)
 

@@ -65,11 +65,12 @@ def _heading(trace: Trace, notes: Sequence[str]) -> str:
     model = trace.model
     source, target = trace.languages
     size = (
-        f"A Transformer with {model.num_encoder_layers} encoder and {model.num_decoder_layers} "
-        f"decoder layers of {counted(model.num_heads, 'head')}, d_model = {model.d_model}, d_ff = "
-        f"{model.d_ff}, translates one sentence. Sections, equations and figures are those of "
-        "“Attention Is All You Need” (Vaswani et al. 2017); all numbers are this model’s, computed "
-        "by PyTorch in single precision."
+        f"A Transformer with {counted(model.num_encoder_layers, 'encoder layer')} and "
+        f"{counted(model.num_decoder_layers, 'decoder layer')}, each of "
+        f"{counted(model.num_heads, 'head')}, d_model = {model.d_model}, d_ff = {model.d_ff}, "
+        "translates one sentence. Sections, equations and figures are those of “Attention Is All "
+        "You Need” (Vaswani et al. 2017); all numbers are this model’s, computed by PyTorch in "
+        "single precision."
     )
     return (
         element("h1", {}, "One translation, step by step")
