@@ -112,11 +112,11 @@ def longest_loop(ids: Sequence[int]) -> int:
     >>> longest_loop([5, 1, 2, 1, 2, 1, 2, 1, 2, 1]), longest_loop([1, 1, 1, 2, 1, 2])
     (9, 0)
     """
-    longest = 0
     if len(set(ids)) > len(ids) - (FEWEST_REPETITIONS - 1):  # most have few tokens twice
-        return longest
+        return 0
     if max(Counter(ids).values()) < FEWEST_REPETITIONS:
-        return longest
+        return 0
+    longest = 0
     for period in range(1, min(LONGEST_UNIT, len(ids) // FEWEST_REPETITIONS) + 1):
         repeated = 0
         for token, later in zip(ids, ids[period:], strict=False):

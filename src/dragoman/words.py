@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterable
 from itertools import accumulate, pairwise
 
-from dragoman.languages.scripts import RANGES, STACKERS, WITHOUT_SPACES
+from dragoman.languages.scripts import RANGES, STACKERS, WITHOUT_SPACES, is_combining
 from dragoman.tokenizers.normalisation import normalise
 from dragoman.tokenizers.tokenizer import Tokenizer
 
@@ -51,7 +51,7 @@ def _letters(word: str) -> list[str]:
     letters: list[str] = []
     for character in word:
         are_hangul = letters and all(map(_HANGUL.match, (letters[-1][-1], character)))
-        if are_hangul or (letters and _is_mark(character)):
+        if are_hangul or (letters and is_combining(character)):
             letters[-1] += character
         else:
             letters.append(character)
@@ -82,13 +82,8 @@ def may_begin_word(text: str, place: int) -> bool:
     """
     if not (0 < place < len(text) and any(map(_has_no_space, text[place - 1 : place + 1]))):
         return False
-    is_joined = _is_mark(text[place]) or text[place] in _JOINED_TO_LAST
+    is_joined = is_combining(text[place]) or text[place] in _JOINED_TO_LAST
     return not (is_joined or text[place - 1] in _JOINED_TO_NEXT)
-
-
-def _is_mark(character: str) -> bool:
-    """Tell whether a character changes the one before it, were it only its look."""
-    return unicodedata.category(character).startswith("M")
 
 
 def _has_no_space(character: str) -> bool:
@@ -97,3 +92,15 @@ def _has_no_space(character: str) -> bool:
         return True
     is_sign = unicodedata.category(character).startswith("P")
     return is_sign and unicodedata.east_asian_width(character) in ("W", "F")
+
+
+def shorten(text: str, longest: int) -> str:
+    """Cut a text that is longer, behind a word if one ends in its second half.
+
+    >>> shorten("the cat sat", 9), shorten("猫" * 9, 5)
+    ('the cat…', '猫猫猫猫…')
+    """
+    if len(text) <= longest:
+        return text
+    end = text.rfind(" ", longest // 2, longest)
+    return text[: end if end > 0 else longest - 1].rstrip() + "…"

@@ -81,6 +81,16 @@ def test_a_warning_quotes_the_sentence(page_job: Job) -> None:
     assert line.place == f'{page_job.files.paths[0]}: "w0 w0 w0"'
 
 
+def test_a_sentence_without_spaces_is_quoted_from_its_beginning(tmp_path: Path) -> None:
+    path = tmp_path / "a.html"
+    path.write_text(f"<p>{'猫' * 70}</p>", encoding="utf-8")
+    document = DocumentFile(path, READER)
+
+    (line,) = document.read(document.cut(8)[0])
+
+    assert line.place == f'{path}: "{"猫" * 59}…"'
+
+
 def said(text: str, *faults: str, cut: bool = False) -> Translated:
     """Make a translation with faults."""
     alternative = replace(unasked(text), faults=faults)

@@ -77,18 +77,19 @@ def test_what_people_read_or_hear_is_translated(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "longest"),
+    ("place", "said", "longest"),
     [
-        ("hyperlink tooltip", "gatti " * 41 + "gatti…"),  # 252 letters
-        ("dataValidation error", "gatti " * 41 + "gatti…"),
-        ("dataValidation errorTitle", "gatti " * 4 + "gatti…"),  # 30 letters
+        ("hyperlink tooltip", "gatti " * 50, "gatti " * 41 + "gatti…"),  # 252 letters
+        ("dataValidation error", "gatti " * 50, "gatti " * 41 + "gatti…"),
+        ("dataValidation errorTitle", "gatti " * 50, "gatti " * 4 + "gatti…"),  # 30 letters
+        ("dataValidation errorTitle", "猫" * 33, "猫" * 31 + "…"),
     ],
 )
-def test_a_tip_in_a_sheet_is_as_long_as_excel_takes_it(place: str, longest: str) -> None:
+def test_a_tip_in_a_sheet_is_as_long_as_excel_takes_it(place: str, said: str, longest: str) -> None:
     xml = f'<worksheet {SHEET}><{place}="{{}}"/></worksheet>'
     document = packed({"xl/worksheets/sheet1.xml": xml.format("a cat").encode()})
     office = OfficeDocument(read_archive(document, OFFICE_PARTS), READER)
-    found = office.put_together([says("gatti " * 50)])
+    found = office.put_together([says(said)])
     tip = found.text.partition(f'{place}="')[2].partition('"')[0]
     assert tip == longest
     assert found.faults == ("is far too long",)

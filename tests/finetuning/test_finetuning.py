@@ -161,7 +161,7 @@ def test_another_training_is_not_taken_for_a_fine_tuning(start: FineTune, tmp_pa
     assert not (run / ORDER_FILE).exists()
 
 
-@pytest.mark.parametrize("damage", ["", "[1]", "{", "{}"])
+@pytest.mark.parametrize("damage", ["", "[1]", "{", "{}", '{"assignments": [1]}'])
 def test_an_order_that_cannot_be_read_is_named(
     start: FineTune, tmp_path: Path, damage: str
 ) -> None:

@@ -1,7 +1,6 @@
 """A document: its sentences are translated as lines are, and it is put together from them."""
 
 import json
-import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -19,6 +18,7 @@ from dragoman.markup.passage import Passage
 from dragoman.markup.spacing import unwrap
 from dragoman.markup.text_reader import TextReader
 from dragoman.translation import unasked
+from dragoman.words import shorten
 
 _SHOWN_WIDTH = 60
 
@@ -72,7 +72,7 @@ class DocumentFile:
         ]
 
     def _place(self, piece: str) -> str:
-        return f'{self._path}: "{textwrap.shorten(piece, _SHOWN_WIDTH, placeholder="…")}"'
+        return f'{self._path}: "{shorten(" ".join(piece.split()), _SHOWN_WIDTH)}"'
 
     def write(self, number: int, line: Line, outcome: Outcome) -> str:
         """Write a translation as JSON, with what seems to be wrong with it."""

@@ -47,8 +47,7 @@ class JsonLines:
 
     def put_together(self, stream: BinaryIO, written: Iterable[str]) -> Sequence[str]:
         """Join the lines. What UTF-8 cannot hold is written with JSON escapes."""
-        for text in written:
-            stream.write(text.encode(errors="backslashreplace"))
+        stream.writelines(text.encode(errors="backslashreplace") for text in written)
         return ()
 
     def _text(self, record: str) -> str | None:

@@ -41,8 +41,7 @@ class PlainText:
 
     def put_together(self, stream: BinaryIO, written: Iterable[str]) -> Sequence[str]:
         """Join the lines."""
-        for text in written:
-            stream.write(text.encode())
+        stream.writelines(map(str.encode, written))
         return ()
 
 

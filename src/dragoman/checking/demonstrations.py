@@ -11,6 +11,7 @@ from dragoman.checking.calls import first_tensor
 from dragoman.checking.examinations.check import Check, Verdict, distance
 from dragoman.checking.limits import OutOfTime, time_limit
 from dragoman.checking.program import SECONDS_A_STATEMENT, Program, Statement
+from dragoman.checking.words import is_of_torch
 
 IN_TRAINING = Check(
     name="shown-in-training",
@@ -61,7 +62,7 @@ class Demonstrations:
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
             return None
         module = self.program.names.get(node.func.id)
-        if not isinstance(module, nn.Module) or not module.training or _is_of_torch(module):
+        if not isinstance(module, nn.Module) or not module.training or is_of_torch(module):
             return None
         return Result(module, node, statement.place(node.lineno))
 
@@ -101,7 +102,3 @@ def _shown(statement: Statement) -> Iterator[ast.expr]:
         yield from value.args
     elif statement.cell.is_of_notebook:
         yield from value.elts if isinstance(value, ast.Tuple) else [value]
-
-
-def _is_of_torch(module: nn.Module) -> bool:
-    return type(module).__module__.partition(".")[0] == "torch"

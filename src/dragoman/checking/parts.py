@@ -9,7 +9,7 @@ from torch import nn
 
 from dragoman.checking.arguments import CONSTRUCTOR, role_of
 from dragoman.checking.spelling import plain
-from dragoman.checking.words import words_in_class
+from dragoman.checking.words import is_of_torch, words_in_class
 
 _ATTENTION = "attention"
 """A name that attention of one head has as well, and that of recurrent networks."""
@@ -183,8 +183,7 @@ def _has_its_heads(name: str, value: Any) -> bool:
 
 def _is_theirs(value: Any, *, is_function: bool) -> bool:
     """Tell whether a learner wrote something; an import from PyTorch is PyTorch's."""
-    module = getattr(value, "__module__", None) or ""
-    if module.partition(".")[0] == "torch":
+    if is_of_torch(value):
         return False
     if is_function:
         return inspect.isfunction(value)

@@ -1,7 +1,8 @@
 """Which name was meant by one that is spelt differently."""
 
-import difflib
 from collections.abc import Iterable
+
+from dragoman.config import nearest
 
 SIMILAR = 0.8
 
@@ -26,4 +27,4 @@ def closest(name: str, known: Iterable[str]) -> str | None:
     for candidate in candidates:
         if plain(candidate) == plain(name):
             return candidate
-    return next(iter(difflib.get_close_matches(name, candidates, n=1, cutoff=SIMILAR)), None)
+    return nearest(name, candidates, likeness=SIMILAR)

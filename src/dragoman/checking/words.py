@@ -31,3 +31,8 @@ def _words_of(code: CodeType) -> Iterator[str]:
             yield from _words_of(constant)
         elif isinstance(constant, float):
             yield str(constant)
+
+
+def is_of_torch(value: Any) -> bool:
+    """Tell whether a class or function is PyTorch's own, or an object is of such a class."""
+    return (getattr(value, "__module__", None) or "").partition(".")[0] == "torch"

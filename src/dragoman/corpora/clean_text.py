@@ -108,9 +108,8 @@ def clean_corpora(
 
 def evaluation_sources(corpora: CorporaConfig, languages: tuple[str, str]) -> set[str]:
     """Collect the sources of validation and test text; see `canonical_sources`."""
-    judged = (*corpora.validation, *corpora.test)
     return canonical_sources(
-        pair for corpus in judged for pair in read_pairs(corpus, languages=languages)
+        pair for corpus in corpora.evaluation for pair in read_pairs(corpus, languages=languages)
     )
 
 

@@ -111,7 +111,7 @@ class CorporaConfig:
                 "nothing to hold out"
             )
         usual = CorpusConfig(path=".")
-        for corpus in (*self.validation, *self.test):
+        for corpus in self.evaluation:
             for setting in ("weight", "truecase", "hold_out"):
                 value = getattr(corpus, setting)
                 if value != getattr(usual, setting):
@@ -119,6 +119,16 @@ class CorporaConfig:
                         f"{setting} = {str(value).lower()} of {corpus.name}: that is for training "
                         "text; validation and test text is read once, as it is"
                     )
+
+    @property
+    def evaluation(self) -> tuple[CorpusConfig, ...]:
+        """What the model is judged by, and must not learn."""
+        return (*self.validation, *self.test)
+
+    @property
+    def all(self) -> tuple[CorpusConfig, ...]:
+        """Every corpus of the run."""
+        return (*self.train, *self.evaluation)
 
 
 @dataclass(frozen=True, kw_only=True)

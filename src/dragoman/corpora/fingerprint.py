@@ -20,8 +20,11 @@ def fingerprint_files(corpora: CorporaConfig) -> dict[str, str]:
     Raises:
         CorpusError: a file cannot be read, or a directory is not a corpus.
     """
-    used = (*corpora.train, *corpora.validation, *corpora.test)
-    return {name: sha256 for corpus in used for name, sha256 in fingerprint_corpus(corpus).items()}
+    return {
+        name: sha256
+        for corpus in corpora.all
+        for name, sha256 in fingerprint_corpus(corpus).items()
+    }
 
 
 def fingerprint_corpus(corpus: CorpusConfig) -> dict[str, str]:
@@ -89,7 +92,7 @@ def refuse_pipes(corpora: CorporaConfig) -> None:
     Raises:
         CorpusError: a file of the corpora can be read only once, or a directory is not a corpus.
     """
-    for corpus in (*corpora.train, *corpora.validation, *corpora.test):
+    for corpus in corpora.all:
         for _, path in files_of(corpus):
             _refuse_pipe(path)
 

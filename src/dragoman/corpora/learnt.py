@@ -47,8 +47,7 @@ def _learnt(judged: set[str], training: Mapping[str, Any], languages: tuple[str,
     except (KeyError, TypeError, UsageError):  # imported, or of a version with other settings
         return set()
     if corpora.overlap == "drop":  # these were kept out of what was learnt
-        kept_out = (*corpora.validation, *corpora.test)
-        judged = judged - canonical_sources(_read_unchanged(kept_out, files, languages))
+        judged = judged - canonical_sources(_read_unchanged(corpora.evaluation, files, languages))
     pairs = islice(_read_unchanged(corpora.train, files, languages), MOST_PAIRS)
     return {known for pair in pairs if (known := canonical(pair.source)) in judged}
 

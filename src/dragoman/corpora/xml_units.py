@@ -199,9 +199,9 @@ class UnitReader:
 
 def _without_codes(text: str) -> str:
     """Drop the places of placeholders, but keep the words on both sides of one apart."""
-    first, *others = _PLACES.split(text)
-    joined = [first]
-    for before, part in pairwise([first, *others]):
+    parts = _PLACES.split(text)
+    joined = parts[:1]
+    for before, part in pairwise(parts):
         joined += [" ", part] if _is_apart(before[-1:], part[:1]) else [part]
     return "".join(joined)
 

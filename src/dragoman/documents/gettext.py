@@ -27,7 +27,7 @@ from dragoman.documents.document import (
     read_between,
 )
 from dragoman.documents.languages import check_language
-from dragoman.languages.scripts import RANGES, SENTENCE_ENDS
+from dragoman.languages.scripts import EAST_ASIAN_CHARACTER, SENTENCE_ENDS
 from dragoman.markup.passage import Passage
 from dragoman.markup.text_reader import TextReader
 
@@ -76,7 +76,6 @@ _OPEN = re.compile(
 _ACCELERATOR = re.compile(r"(?<!\S)([_&])([^\W\d_])(?!\w*[;_])")
 """The letter with which one opens a menu, after its sign, as in _File and &File."""
 
-_WITHOUT_KEY = re.compile(f"[{RANGES['Han']}{RANGES['Hangul']}{RANGES['Kana']}]")
 _BEHIND_KEY = f"{SENTENCE_ENDS}:： \n"
 """What stands behind a letter in brackets, as in 開く(_O)… and 名前(_N):"""
 
@@ -169,7 +168,7 @@ def _accelerate(text: str, sign: str, letter: str) -> str:
     No key has Chinese, Japanese or Korean letters: the one to press stands behind the words.
     """
     words = text.partition("\t")[0]  # behind it are the keys of a shortcut, such as Ctrl+O
-    if _WITHOUT_KEY.search(words):
+    if EAST_ASIAN_CHARACTER.search(words):
         end = len(words.rstrip(_BEHIND_KEY))
         return f"{text[:end]}({sign}{letter.upper()}){text[end:]}"
     found = re.search(rf"\b{letter}", words, re.IGNORECASE) or re.search(r"[^\W\d_]", words)

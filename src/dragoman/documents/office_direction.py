@@ -2,6 +2,7 @@
 
 import unicodedata
 
+from dragoman.documents.open_document import FO, OFFICE, STYLE
 from dragoman.documents.paragraph import Element, in_namespace_of, name_of
 
 _AFTER = {
@@ -32,10 +33,8 @@ _OTHER_SIDE = {
 """Names of alignments in DrawingML and OpenDocument. LibreOffice takes "start" for the left side,
 whatever the direction (`pXML_Para_Adjust_Enum`)."""
 
-_OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
-_STYLE = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
-_WRITING_MODE, _FAMILY = f"{_STYLE}writing-mode", f"{_STYLE}family"
-_ALIGN = "{urn:oasis:names:tc:opendocument:xmlns:xsl-fo-compatible:1.0}text-align"
+_WRITING_MODE, _FAMILY = f"{STYLE}writing-mode", f"{STYLE}family"
+_ALIGN = f"{FO}text-align"
 _MODES = (("lr-tb", "rl-tb"), ("lr", "rl"))
 
 
@@ -61,7 +60,7 @@ def lay_down(root: Element) -> None:
     for section in _of(root, "wordprocessingml", "sectPr"):
         for direction in section.findall("{*}textDirection"):
             section.remove(direction)
-    for page in root.iter(f"{_STYLE}page-layout-properties"):
+    for page in root.iter(f"{STYLE}page-layout-properties"):
         if page.get(_WRITING_MODE, "").startswith("tb"):
             page.set(_WRITING_MODE, _MODES[0][0])
 
@@ -143,14 +142,14 @@ def _turn_paragraph(properties: Element, *, from_right: bool) -> None:
 
 def _turn_open_document(root: Element, *, from_right: bool) -> None:
     modes = dict(mode if from_right else mode[::-1] for mode in _MODES)
-    for properties in root.iter(f"{_STYLE}*"):
+    for properties in root.iter(f"{STYLE}*"):
         for name, others in ((_WRITING_MODE, modes), (_ALIGN, _OTHER_SIDE)):
             if value := properties.get(name):
                 properties.set(name, others.get(value, value))
     mode = _MODES[0][from_right]
-    for page in root.iter(f"{_STYLE}page-layout-properties"):
+    for page in root.iter(f"{STYLE}page-layout-properties"):
         page.set(_WRITING_MODE, mode)
-    for styles in root.iter(f"{_OFFICE}styles"):
+    for styles in root.iter(f"{OFFICE}styles"):
         for properties in map(_paragraph_properties, _default_styles(styles)):
             properties.set(_WRITING_MODE, mode)
             if from_right:
@@ -159,18 +158,18 @@ def _turn_open_document(root: Element, *, from_right: bool) -> None:
 
 def _default_styles(styles: Element) -> list[Element]:
     """Return what paragraphs and shapes have where no style of theirs says otherwise."""
-    found = {style.get(_FAMILY): style for style in styles.iterchildren(f"{_STYLE}default-style")}
+    found = {style.get(_FAMILY): style for style in styles.iterchildren(f"{STYLE}default-style")}
     if "paragraph" not in found:
-        made = styles.makeelement(f"{_STYLE}default-style", {_FAMILY: "paragraph"})
+        made = styles.makeelement(f"{STYLE}default-style", {_FAMILY: "paragraph"})
         styles.insert(0, made)
         found["paragraph"] = made
     return [style for family, style in found.items() if family in ("paragraph", "graphic")]
 
 
 def _paragraph_properties(style: Element) -> Element:
-    if (found := style.find(f"{_STYLE}paragraph-properties")) is not None:
+    if (found := style.find(f"{STYLE}paragraph-properties")) is not None:
         return found
-    made = style.makeelement(f"{_STYLE}paragraph-properties", {})
-    behind = style.find(f"{_STYLE}text-properties")
+    made = style.makeelement(f"{STYLE}paragraph-properties", {})
+    behind = style.find(f"{STYLE}text-properties")
     style.insert(len(style) if behind is None else style.index(behind), made)
     return made

@@ -4,12 +4,12 @@ Spelling checkers and readers are told the language. Bold, italics and size hold
 """
 
 from dragoman.documents.languages import is_of_source
+from dragoman.documents.open_document import FO, STYLE
 from dragoman.documents.paragraph import Element, in_namespace_of, name_of
-from dragoman.languages.codes import language_tag
-from dragoman.languages.scripts import scripts_of
+from dragoman.languages.codes import LETTERS_OF_SCRIPT, language_tag
+from dragoman.languages.scripts import EAST_ASIAN, scripts_of
 from dragoman.markup.text_reader import TextReader
 
-_EAST_ASIAN = frozenset({"Han", "Hangul", "Kana"})
 _WESTERN = frozenset({"Armenian", "Cyrillic", "Ethiopic", "Georgian", "Greek", "Latin"})
 _IN_WORD = ("val", "eastAsia", "bidi")
 _IN_OPEN_DOCUMENT = ("", "-asian", "-complex")
@@ -22,10 +22,7 @@ that run from the right, and those of India and Southeast Asia."""
 _FORMS_IN_OPEN_DOCUMENT = ("font-weight", "font-style", "font-size")
 _COMPLEX = 2
 
-_STYLE = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
-_FO = "{urn:oasis:names:tc:opendocument:xmlns:xsl-fo-compatible:1.0}"
 _NO_COUNTRY = "none"  # as LibreOffice writes it
-_LETTERS_OF_SCRIPT = 4
 
 
 def name_language(root: Element, reader: TextReader) -> None:
@@ -35,7 +32,7 @@ def name_language(root: Element, reader: TextReader) -> None:
     for element in root.iter("{*}rPr", "{*}endParaRPr", "{*}defRPr"):
         if is_of_source(element.get("lang"), reader):
             element.set("lang", language_tag(reader.target))
-    for element in root.iter(f"{_STYLE}text-properties"):
+    for element in root.iter(f"{STYLE}text-properties"):
         _name_in_open_document(element, reader)
     for element in root.iter("{http://purl.org/dc/elements/1.1/}language"):
         if is_of_source(element.text, reader):
@@ -50,7 +47,7 @@ def say_for_script(root: Element, reader: TextReader) -> None:
             if "wordprocessingml" in properties.tag:
                 _say_in_word(properties, is_complex=new == _COMPLEX)
     if old != new:
-        for properties in root.iter(f"{_STYLE}text-properties"):
+        for properties in root.iter(f"{STYLE}text-properties"):
             for name in _FORMS_IN_OPEN_DOCUMENT:
                 before, after = (_attribute(name, _IN_OPEN_DOCUMENT[kind]) for kind in (old, new))
                 if before in properties.attrib and after not in properties.attrib:
@@ -72,7 +69,7 @@ def _kind_of_script(language: str) -> int:
     scripts = scripts_of(language)
     if not scripts or scripts & _WESTERN:
         return 0
-    return 1 if scripts & _EAST_ASIAN else _COMPLEX
+    return 1 if scripts & EAST_ASIAN else _COMPLEX
 
 
 def _name_in_word(element: Element, reader: TextReader) -> None:
@@ -87,7 +84,7 @@ def _name_in_open_document(properties: Element, reader: TextReader) -> None:
     if not is_of_source(properties.get(_attribute("language", old)), reader):
         return
     language, *others = language_tag(reader.target).split("-")
-    script = next((other for other in others if len(other) == _LETTERS_OF_SCRIPT), None)
+    script = next((other for other in others if len(other) == LETTERS_OF_SCRIPT), None)
     country = next((other for other in others if other != script), _NO_COUNTRY)
     properties.set(_attribute("language", new), language)
     properties.set(_attribute("country", new), country)
@@ -100,4 +97,4 @@ def _name_in_open_document(properties: Element, reader: TextReader) -> None:
 def _attribute(name: str, kind: str) -> str:
     """Write the name of an attribute of OpenDocument, where western text has its own."""
     is_of_fo = not kind and name != "rfc-language-tag"
-    return f"{_FO if is_of_fo else _STYLE}{name}{kind}"
+    return f"{FO if is_of_fo else STYLE}{name}{kind}"

@@ -10,6 +10,7 @@ from dragoman.documents.paragraph import (
     Around,
     Element,
     Inline,
+    as_xml,
     in_namespace_of,
     name_of,
     sort_marks,
@@ -150,8 +151,6 @@ def _floats(thing: Element) -> bool:
 
 def _format(around: Sequence[Element]) -> str:
     """Describe a format, except for the language and the history of the text."""
-    from lxml import etree
-
     *wrappers, run = around
     described = [without_content(wrapper) for wrapper in wrappers]
     for properties in map(deepcopy, run.iterchildren("{*}rPr")):
@@ -161,7 +160,7 @@ def _format(around: Sequence[Element]) -> str:
             properties.attrib.pop(attribute, None)
         if len(properties) or properties.attrib:
             described.append(properties)
-    return "".join(etree.tostring(each, encoding="unicode", with_tail=False) for each in described)
+    return as_xml(described)
 
 
 def _is_link(element: Element) -> bool:

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterator
-from textwrap import shorten
 from typing import NamedTuple
 
 from dragoman.documents.paragraph import Element, name_of
+from dragoman.words import shorten
 
 _ATTRIBUTES = {
     "docPr": ("descr", "title"),  # a picture or a drawing
@@ -67,8 +67,7 @@ class StringPlace(NamedTuple):
             return True
         longest = _LONGEST_TITLE if self.attribute.endswith("Title") else _LONGEST_TIP
         has_room = len(text) <= longest or "spreadsheetml" not in self.element.tag
-        said = text if has_room else shorten(text, longest, placeholder="…")
-        self.element.set(self.attribute, said)
+        self.element.set(self.attribute, shorten(text, longest))
         return has_room
 
 

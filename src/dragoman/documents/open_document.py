@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from dragoman.documents.formulas import is_named
 from dragoman.documents.paragraph import Around, Element, Inline, sort_marks
 
-_OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
-_STYLE = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
+OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
+STYLE = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
+FO = "{urn:oasis:names:tc:opendocument:xmlns:xsl-fo-compatible:1.0}"
 _TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
 _TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
 _PARAGRAPHS = (f"{_TEXT}p", f"{_TEXT}h")
@@ -17,7 +18,7 @@ _SPACE, _COUNT = f"{_TEXT}s", f"{_TEXT}c"
 _WHITE_SPACE, _SPACES = re.compile(r"[ \t\r\n]+"), re.compile("( {2,})")
 _NUMBER = re.compile(r"\d{1,4}")
 _CELL, _FORMULA = f"{_TABLE}table-cell", f"{_TABLE}formula"
-_TYPE, _VALUE = f"{_OFFICE}value-type", f"{_OFFICE}string-value"
+_TYPE, _VALUE = f"{OFFICE}value-type", f"{OFFICE}string-value"
 _RUBY = (f"{_TEXT}ruby", f"{_TEXT}ruby-base")
 """Around characters beside which stands how they are read."""
 
@@ -42,8 +43,8 @@ class OpenDocument:
         """Leave cells alone to which something refers, as `find_references` finds it."""
         self._references = references
         self._unseen = frozenset(
-            str(style.get(f"{_STYLE}name"))
-            for style in root.iter(f"{_STYLE}style")
+            str(style.get(f"{STYLE}name"))
+            for style in root.iter(f"{STYLE}style")
             if _changes_nothing(style)
         )
 
@@ -104,8 +105,8 @@ def _changes_nothing(style: Element) -> bool:
     """Tell whether a style of text only notes when it was typed, or in which language."""
     names = [name.rpartition("}")[2] for child in style for name in child.attrib]
     return (
-        style.get(f"{_STYLE}family") == "text"
-        and style.get(f"{_STYLE}parent-style-name") is None
+        style.get(f"{STYLE}family") == "text"
+        and style.get(f"{STYLE}parent-style-name") is None
         and all(len(child) == 0 for child in style)
         and all(
             name.removesuffix("-asian").removesuffix("-complex") in _UNSEEN_PROPERTIES

@@ -249,3 +249,10 @@ def _usual_format(parts: Sequence[Inline]) -> str:
         if len(part.around) == depth:
             letters[part.format] += len(part.text or "")
     return letters.most_common(1)[0][0]
+
+
+def as_xml(elements: Iterable[Element]) -> str:
+    """Write elements without what stands behind them."""
+    from lxml import etree
+
+    return "".join(etree.tostring(each, encoding="unicode", with_tail=False) for each in elements)

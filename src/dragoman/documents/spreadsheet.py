@@ -5,7 +5,14 @@ from collections.abc import Iterator, Sequence
 from copy import deepcopy
 
 from dragoman.documents.formulas import is_named
-from dragoman.documents.paragraph import XML_SPACE, Element, Inline, in_namespace_of, name_of
+from dragoman.documents.paragraph import (
+    XML_SPACE,
+    Element,
+    Inline,
+    as_xml,
+    in_namespace_of,
+    name_of,
+)
 
 
 class Spreadsheet:
@@ -58,10 +65,7 @@ def _lines(text: str, around: tuple[Element, ...], form: str) -> Iterator[Inline
 
 
 def _format(run: Element) -> str:
-    from lxml import etree
-
-    properties = run.iterchildren("{*}rPr")
-    return "".join(etree.tostring(each, encoding="unicode", with_tail=False) for each in properties)
+    return as_xml(run.iterchildren("{*}rPr"))
 
 
 def _text(like: Element, text: str) -> Element:

@@ -82,7 +82,7 @@ def _begun(order: FineTuning) -> Recipe | None:
         )
     try:
         begun = _decisive(json.loads(path.read_bytes()))
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise RunError(
             f"{path}: it is damaged ({error}); bring a copy back, or name another directory with -o"
         ) from error

@@ -26,6 +26,8 @@ from dragoman.tokenizers.marian import MarianTokenizer, language_tokens
 from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.tokenizers.tokenizer import SpecialIds, TokenizerError
 
+_TOKENIZER_CONFIG = "tokenizer_config.json"
+
 
 @dataclass(frozen=True)
 class MarianModel:
@@ -201,9 +203,8 @@ def _special_ids(
 
     The decoder starts from padding, unless generation_config.json or config.json say otherwise.
     """
-    path = directory / "generation_config.json"
     begins = "decoder_start_token_id"
-    of_generation = _read_json(path) if path.exists() else {}
+    of_generation = _read_if_there(directory / "generation_config.json")
     told = [each for each in (of_generation, table) if each.get(begins) is not None]
     try:
         ids = SpecialIds(
@@ -254,14 +255,9 @@ def _fill(transformer: Transformer, weights: Mapping[str, Tensor], directory: Pa
     transformer.load_state_dict(weights)
 
 
-def _read_tokenizer_config(directory: Path) -> dict[str, Any]:
-    path = directory / "tokenizer_config.json"
-    return _read_json(path) if path.exists() else {}
-
-
 def _is_separate(directory: Path) -> bool:
     """Tell whether each language has its own vocabulary, as transformers decides it."""
-    separate = bool(_read_tokenizer_config(directory).get("separate_vocabs", False))
+    separate = bool(_read_if_there(directory / _TOKENIZER_CONFIG).get("separate_vocabs", False))
     if not separate and (directory / "target_vocab.json").exists():
         raise MarianError(
             f"{directory}: it has a target_vocab.json, but no tokenizer_config.json that says "
@@ -274,7 +270,7 @@ def _is_separate(directory: Path) -> bool:
 def _max_length(directory: Path, table: Mapping[str, Any]) -> int:
     """Compute `MarianModel.max_length`."""
     said = (
-        _read_tokenizer_config(directory).get("model_max_length"),
+        _read_if_there(directory / _TOKENIZER_CONFIG).get("model_max_length"),
         table.get("max_position_embeddings"),
     )
     # transformers writes a number of thirty digits where there is no limit.
@@ -284,7 +280,7 @@ def _max_length(directory: Path, table: Mapping[str, Any]) -> int:
 
 def _read_languages(directory: Path, language_token: str | None) -> tuple[str, str]:
     """Read the languages that the tokenizer is for; of several targets, the token names one."""
-    table = _read_tokenizer_config(directory)
+    table = _read_if_there(directory / _TOKENIZER_CONFIG)
     source, target = table.get("source_lang"), table.get("target_lang")
     if language_token:
         base, _, region = language_token.strip("<>").replace("_", "-").partition("-")
@@ -324,6 +320,11 @@ def written_anew(directory: Path, more: str = "") -> str:
         f"MarianMTModel.from_pretrained({str(directory)!r}).save_pretrained(NEW{more}) and "
         f"MarianTokenizer.from_pretrained({str(directory)!r}).save_pretrained(NEW)"
     )
+
+
+def _read_if_there(path: Path) -> dict[str, Any]:
+    """Read a file that not every model has."""
+    return _read_json(path) if path.exists() else {}
 
 
 def _read_json(path: Path) -> dict[str, Any]:

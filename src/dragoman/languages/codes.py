@@ -79,7 +79,7 @@ _CODE_OF = {
 }
 
 
-_LETTERS_OF_SCRIPT = 4
+LETTERS_OF_SCRIPT = 4
 """In a code of ISO 15924; those of regions are shorter."""
 
 _SCRIPT_OF_REGION = {"cn": "hans", "sg": "hans", "hk": "hant", "mo": "hant", "tw": "hant"}
@@ -94,9 +94,9 @@ def language_name(code: str) -> str:
     >>> language_name("ZH-HANS")
     'Chinese (Hans)'
     """
-    base, _, region = code.replace("_", "-").partition("-")
+    base, _, region = language_tag(code).partition("-")
     name, *_ = _NAMES_OF.get(base_language(base), [base])
-    if len(region) == _LETTERS_OF_SCRIPT:
+    if len(region) == LETTERS_OF_SCRIPT:
         region = region.title()
     return f"{name} ({region})" if region else name
 
@@ -144,7 +144,7 @@ def same_language(one: str, other: str) -> bool:
     >>> same_language("pt_BR", "PT-br"), same_language("pt", "pt-BR")
     (True, False)
     """
-    return one.replace("_", "-").lower() == other.replace("_", "-").lower()
+    return language_tag(one).lower() == language_tag(other).lower()
 
 
 def closest_language(codes: Sequence[str], language: str) -> str | None:
@@ -218,10 +218,15 @@ def stands_in_for(code: str, other: str) -> bool:
 
 def _named_script(code: str) -> str | None:
     """Return the script that a code names, in small letters; regions of Chinese name theirs."""
-    subtags = code.replace("_", "-").lower().split("-")[1:]
+    named = subtags(code)
     if base_language(code) == "zh":
-        subtags = [_SCRIPT_OF_REGION.get(subtag, subtag) for subtag in subtags]
-    return next((subtag for subtag in subtags if len(subtag) == _LETTERS_OF_SCRIPT), None)
+        named = [_SCRIPT_OF_REGION.get(subtag, subtag) for subtag in named]
+    return next((subtag for subtag in named if len(subtag) == LETTERS_OF_SCRIPT), None)
+
+
+def subtags(code: str) -> list[str]:
+    """Return what stands behind the language in a code, such as a script, in small letters."""
+    return language_tag(code).lower().split("-")[1:]
 
 
 def language_tag(code: str) -> str:

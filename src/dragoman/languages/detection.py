@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 from dragoman.languages.codes import base_language
-from dragoman.languages.scripts import letters_outside, scripts_of, share_in_script
+from dragoman.languages.scripts import letters_outside, share_in_script, share_no_script
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _LONGEST_GRAM = 4
@@ -50,10 +50,8 @@ class Detector:
 
     def tells_apart(self, one: str, other: str) -> bool:
         """Tell whether two languages both have lists, or are written in different scripts."""
-        if one in self._profiles and other in self._profiles:
-            return True
-        scripts = scripts_of(one), scripts_of(other)
-        return all(scripts) and scripts[0].isdisjoint(scripts[1])
+        have_lists = one in self._profiles and other in self._profiles
+        return have_lists or share_no_script(one, other)
 
     def detect(self, text: str, *, among: Sequence[str]) -> Detection:
         """Choose the most probable language; the first one if there is no evidence for any.

@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterable
 from functools import cache, lru_cache
 
-from dragoman.languages.codes import base_language
+from dragoman.languages.codes import base_language, subtags
 
 RANGES = {
     "Arabic": "\u0600-\u06ff\u0750-\u077f\u08a0-\u08ff\ufb50-\ufdff\ufe70-\ufeff",
@@ -73,7 +73,11 @@ _SUBTAGS = {"arab": "Arabic", "cyrl": "Cyrillic", "deva": "Devanagari", "latn": 
 
 _RIGHT_TO_LEFT = frozenset({"Arabic", "Hebrew"})
 
-_ALSO_DOWNWARDS = frozenset({"Han", "Hangul", "Kana"})
+_EAST_ASIAN = ("Han", "Hangul", "Kana")
+EAST_ASIAN = frozenset(_EAST_ASIAN)
+"""The scripts of Chinese, Korean and Japanese, which may also be written downwards."""
+
+EAST_ASIAN_CHARACTER = re.compile("[" + "".join(RANGES[script] for script in _EAST_ASIAN) + "]")
 
 _WITHOUT_SPACES = "".join(
     RANGES[script] for script in ["Han", "Kana", "Khmer", "Lao", "Myanmar", "Thai"]
@@ -95,8 +99,7 @@ CLOSING = (
 )
 """What may stand between a full stop and the end of its sentence."""
 
-_WIDE = re.compile(f"[{RANGES['Han']}{RANGES['Hangul']}{RANGES['Kana']}]")
-_LETTERS_OF_WIDE = 3  # that say as much as one such character
+_LETTERS_OF_WIDE = 3  # that say as much as one character of East Asia
 
 
 _JOINERS = "\u200c\u200d"
@@ -114,6 +117,11 @@ def is_mark(character: str) -> bool:
     if not character or "\ufe00" <= character <= "\ufe0f":
         return False
     return unicodedata.category(character) in ("Mn", "Mc") or character in _JOINERS
+
+
+def is_combining(character: str) -> bool:
+    """Tell whether a character changes the one before it, were it only its look."""
+    return unicodedata.category(character).startswith("M") if character else False
 
 
 @cache
@@ -136,8 +144,7 @@ def scripts_of(language: str) -> frozenset[str]:
     >>> sorted(scripts_of("sr_Cyrl"))
     ['Cyrillic']
     """
-    subtags = language.replace("_", "-").lower().split("-")[1:]
-    if named := [_SUBTAGS[subtag] for subtag in subtags if subtag in _SUBTAGS]:
+    if named := [_SUBTAGS[subtag] for subtag in subtags(language) if subtag in _SUBTAGS]:
         return frozenset(named)
     code = base_language(language)
     return frozenset(script for script, codes in LANGUAGES.items() if code in codes.split())
@@ -162,8 +169,8 @@ def loses_columns(source: str, target: str) -> bool:
     >>> loses_columns("ja", "en"), loses_columns("ja", "zh_Hant"), loses_columns("en", "de")
     (True, False, False)
     """
-    return not scripts_of(source).isdisjoint(_ALSO_DOWNWARDS) and (
-        scripts_of(target).isdisjoint(_ALSO_DOWNWARDS)
+    return not scripts_of(source).isdisjoint(EAST_ASIAN) and (
+        scripts_of(target).isdisjoint(EAST_ASIAN)
     )
 
 
@@ -173,10 +180,13 @@ def are_varieties(one: str, other: str) -> bool:
     >>> are_varieties("pt_PT", "pt_BR"), are_varieties("sr_Latn", "sr_Cyrl")
     (True, False)
     """
+    return base_language(one) == base_language(other) and not share_no_script(one, other)
+
+
+def share_no_script(one: str, other: str) -> bool:
+    """Tell whether two languages are written in different scripts, as far as these are known."""
     scripts = scripts_of(one), scripts_of(other)
-    return base_language(one) == base_language(other) and not (
-        all(scripts) and scripts[0].isdisjoint(scripts[1])
-    )
+    return all(scripts) and scripts[0].isdisjoint(scripts[1])
 
 
 def letters_outside(*languages: str) -> re.Pattern[str] | None:
@@ -203,7 +213,7 @@ def weighted_length(text: str) -> int:
     """
     if text.isascii():
         return len(text)
-    return len(text) + (_LETTERS_OF_WIDE - 1) * len(_WIDE.findall(text))
+    return len(text) + (_LETTERS_OF_WIDE - 1) * len(EAST_ASIAN_CHARACTER.findall(text))
 
 
 def share_in_script(text: str, outside: re.Pattern[str]) -> float:

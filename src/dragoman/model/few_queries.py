@@ -8,7 +8,6 @@ it takes to read their keys and values once, as the kernel of our own in
 
 import functools
 import logging
-import textwrap
 
 import torch
 from jaxtyping import Bool, Float
@@ -74,7 +73,7 @@ def is_usable(device: torch.device, dtype: torch.dtype, width: int) -> bool:
     except torch.OutOfMemoryError:  # says nothing about the kernel; there may be more later
         raise
     except Exception as error:  # whatever a compiler or a file system may say
-        reason = textwrap.shorten(str(error), 200, placeholder=" ...") or type(error).__name__
+        reason = " ".join(str(error).split())[:200] or type(error).__name__
         log.warning("translation uses slower kernels, as Triton could not compile ours: %s", reason)
         return False
     return True

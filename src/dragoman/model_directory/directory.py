@@ -30,7 +30,7 @@ from dragoman.model_directory.weights import (
     check_weights,
     explaining_damage,
 )
-from dragoman.tokenizers.pair import TokenizerPair
+from dragoman.tokenizers.pair import TYPES, TokenizerPair
 from dragoman.tokenizers.tokenizer import TokenizerError
 
 if TYPE_CHECKING:
@@ -208,12 +208,13 @@ def save_model(
     (staging / DESCRIPTION_NAME).write_bytes(tomli_w.dumps(to_table(description)).encode())
     usual_mode = stat.S_IMODE((staging / DESCRIPTION_NAME).stat().st_mode)
     (staging / WEIGHTS_NAME).chmod(usual_mode)  # safetensors lets only the owner read
-    for name in (*tokenizer_names, WEIGHTS_NAME, DESCRIPTION_NAME):
+    names = (*tokenizer_names, WEIGHTS_NAME, DESCRIPTION_NAME)
+    for name in names:
         flush(staging / name)
-    for name in (*tokenizer_names, WEIGHTS_NAME, DESCRIPTION_NAME):
+    for name in names:
         (staging / name).replace(directory / name)
     for path in directory.glob("tokenizer*"):
-        if path.suffix in (".model", ".words", ".marian") and path.name not in tokenizer_names:
+        if path.suffix in TYPES and path.name not in tokenizer_names:
             path.unlink()  # of an earlier model
     staging.rmdir()
     flush(directory)

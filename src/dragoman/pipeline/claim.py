@@ -168,7 +168,7 @@ def check_learnt(recipe: Recipe, directory: Path) -> None:
     recorded = ModelDirectory(directory).description.training.get("sha256", {})
     corpora = recipe.corpora
     found: dict[str, str] = {}
-    for corpus in (*corpora.train, *corpora.validation, *corpora.test):
+    for corpus in corpora.all:
         with suppress(CorpusError):
             found |= fingerprint_corpus(corpus)
     if changed := [name for name in found if recorded.get(name, found[name]) != found[name]]:

@@ -7,10 +7,9 @@ publish about small amounts of text. They are a starting point that works, not a
 from dataclasses import dataclass
 from typing import Any
 
-import torch
-
 from dragoman.model.config import PRESETS, TransformerConfig
 from dragoman.model.transformer import Transformer
+from dragoman.model_directory.weights import without_initialization
 from dragoman.planning.text import TextMeasure
 
 PARAMETERS_PER_TOKEN_OF_TEXT = 5.0
@@ -69,7 +68,7 @@ def candidates(vocab_size: int) -> list[Candidate]:
     """List the presets by size, the largest first."""
     found = []
     for name, sizes in PRESETS.items():
-        with torch.device("meta"):
+        with without_initialization():
             model = Transformer(
                 TransformerConfig(**sizes),  # type: ignore[arg-type]
                 source_vocab_size=vocab_size,

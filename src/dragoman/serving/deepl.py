@@ -1,7 +1,6 @@
 """The protocol of DeepL, version 2: texts and documents."""
 
 import asyncio
-from functools import partial
 from pathlib import PurePath
 from typing import Annotated, Any, Literal
 
@@ -9,14 +8,14 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, BeforeValidator, Field
 from starlette.responses import Response
 
-from dragoman.languages.codes import base_language, language_name
+from dragoman.languages.codes import base_language, language_name, language_tag
 from dragoman.markup.rules import Rules
 from dragoman.serving.access import check_key
 from dragoman.serving.dependencies import RequiresKey, Service, Store
 from dragoman.serving.documents import Document
 from dragoman.serving.fields import File, read_fields
 from dragoman.serving.glossaries import check_glossary
-from dragoman.serving.openapi import FILE, WITH_FILE, Message, accepts, accepts_query, refuses
+from dragoman.serving.openapi import FILE, WITH_FILE, accepts, accepts_query, refuses_as_deepl
 from dragoman.serving.readers import Reader, markup_reader, plain_reader
 from dragoman.serving.refusal import RefusalError
 from dragoman.serving.service import Order, TranslationService
@@ -29,7 +28,6 @@ _VARIANTS = {"en": ("EN-GB", "EN-US"), "pt": ("PT-PT", "PT-BR")}
 """Target languages whose region the clients want to know."""
 
 router = APIRouter(prefix="/v2", tags=["DeepL"])
-_refuses = partial(refuses, body=Message)
 
 
 def _listed(value: Any) -> Any:
@@ -91,7 +89,9 @@ class DocumentKey(BaseModel):
     document_key: str
 
 
-@router.post("/translate", responses=_refuses(400, 403, 404, 504), openapi_extra=accepts(Question))
+@router.post(
+    "/translate", responses=refuses_as_deepl(400, 403, 404, 504), openapi_extra=accepts(Question)
+)
 async def translate(request: Request, service: Service) -> dict[str, Any]:
     """Translate texts."""
     question = await read_fields(request, Question)
@@ -166,7 +166,7 @@ class LanguageKind(BaseModel):
 @router.get(
     "/languages",
     dependencies=[RequiresKey],
-    responses=_refuses(400, 403),
+    responses=refuses_as_deepl(400, 403),
     openapi_extra=accepts_query(LanguageKind),
 )
 async def languages(request: Request, service: Service) -> list[dict[str, Any]]:
@@ -177,7 +177,7 @@ async def languages(request: Request, service: Service) -> list[dict[str, Any]]:
         return [{"language": code, "name": language_name(code)} for code in codes]
     targets = [
         variant
-        for code in dict.fromkeys(model.target.replace("_", "-") for model in service.models.all)
+        for code in dict.fromkeys(language_tag(model.target) for model in service.models.all)
         for variant in _VARIANTS.get(code.lower(), (code.upper(),))
     ]
     return [
@@ -186,8 +186,8 @@ async def languages(request: Request, service: Service) -> list[dict[str, Any]]:
     ]
 
 
-@router.get("/usage", dependencies=[RequiresKey], responses=_refuses(403))
-@router.post("/usage", dependencies=[RequiresKey], responses=_refuses(403))
+@router.get("/usage", dependencies=[RequiresKey], responses=refuses_as_deepl(403))
+@router.post("/usage", dependencies=[RequiresKey], responses=refuses_as_deepl(403))
 async def usage(service: Service) -> dict[str, int]:
     """Count the characters that were translated since the server started."""
     return {"character_count": service.metrics.num_characters, "character_limit": _NO_LIMIT}
@@ -195,7 +195,7 @@ async def usage(service: Service) -> dict[str, int]:
 
 @router.post(
     "/document",
-    responses=_refuses(400, 403, 404),
+    responses=refuses_as_deepl(400, 403, 404),
     openapi_extra=accepts(Upload, WITH_FILE),
 )
 async def upload_document(request: Request, service: Service, store: Store) -> dict[str, str]:
@@ -213,7 +213,7 @@ async def upload_document(request: Request, service: Service, store: Store) -> d
 @router.post(
     "/document/{name}",
     dependencies=[RequiresKey],
-    responses=_refuses(400, 403, 404),
+    responses=refuses_as_deepl(400, 403, 404),
     openapi_extra=accepts(DocumentKey),
 )
 async def document_status(name: str, request: Request, store: Store) -> dict[str, Any]:
@@ -235,16 +235,15 @@ async def document_status(name: str, request: Request, store: Store) -> dict[str
     "/document/{name}/result",
     dependencies=[RequiresKey],
     response_class=Response,
-    responses=FILE | _refuses(400, 403, 404, 503),
+    responses=FILE | refuses_as_deepl(400, 403, 404, 503),
     openapi_extra=accepts(DocumentKey),
 )
 async def document_result(name: str, request: Request, store: Store) -> Response:
     """Fetch a translated file, once."""
     document = await _find_document(name, request, store)
-    if document.translation.done() and (error := document.translation.exception()):
+    document.check_ready()
+    if error := document.translation.exception():
         raise RefusalError(400, str(error))
-    if not document.translation.done():
-        raise RefusalError(503, "the translation is not ready", retry_after=1)
     store.forget(document.id)
     return Response(document.translation.result(), media_type=document.media_type)
 

@@ -2,7 +2,6 @@
 
 import json
 import sys
-from difflib import get_close_matches
 from typing import Annotated, Any, NamedTuple, TypeVar
 from urllib.parse import parse_qsl
 
@@ -12,6 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartParser
 from starlette.requests import Request
 
+from dragoman.config import nearest
 from dragoman.serving.refusal import RefusalError, cut_short
 from dragoman.tokenizers.normalisation import encodable
 
@@ -193,8 +193,8 @@ def _first_mistake(error: ValidationError, names: list[str]) -> str:
     mistake = error.errors(include_url=False, include_input=False)[0]
     field = cut_short(str(mistake["loc"][0])) if mistake["loc"] else "the request"
     if mistake["type"] == "extra_forbidden":
-        nearest = get_close_matches(field, names, n=1)
-        meant = f"did you mean {nearest[0]}?" if nearest else f"there are {', '.join(names)}"
+        close = nearest(field, names)
+        meant = f"did you mean {close}?" if close else f"there are {', '.join(names)}"
         return f"{field}: there is no such field; {meant}"
     if mistake["type"] == "is_instance_of":  # the only such type is `File`
         return f"{field} should be a file with a name"

@@ -4,7 +4,6 @@ There is one for each model that was loaded with prescribed terms. It applies to
 translates, whether a client chooses it or not.
 """
 
-from functools import partial
 from typing import Any
 
 from fastapi import APIRouter
@@ -12,7 +11,7 @@ from starlette.responses import Response
 
 from dragoman.serving.dependencies import RequiresKey, Service
 from dragoman.serving.models import Models, ServedModel
-from dragoman.serving.openapi import Message, refuses
+from dragoman.serving.openapi import refuses_as_deepl
 from dragoman.serving.refusal import RefusalError
 from dragoman.terms.glossary import Glossary
 
@@ -22,22 +21,21 @@ _ENTRIES: dict[int | str, dict[str, Any]] = {
 }
 
 router = APIRouter(prefix="/v2", tags=["DeepL"], dependencies=[RequiresKey])
-_refuses = partial(refuses, body=Message)
 
 
-@router.get("/glossary-language-pairs", responses=_refuses(403))
+@router.get("/glossary-language-pairs", responses=refuses_as_deepl(403))
 async def language_pairs(service: Service) -> dict[str, list[dict[str, str]]]:
     """List the pairs of languages that have glossaries."""
     return {"supported_languages": [_languages(model) for model, _ in _all(service.models)]}
 
 
-@router.get("/glossaries", responses=_refuses(403))
+@router.get("/glossaries", responses=refuses_as_deepl(403))
 async def glossaries(service: Service) -> dict[str, list[dict[str, Any]]]:
     """List the glossaries."""
     return {"glossaries": [_describe(*found) for found in _all(service.models)]}
 
 
-@router.get("/glossaries/{name}", responses=_refuses(403, 404))
+@router.get("/glossaries/{name}", responses=refuses_as_deepl(403, 404))
 async def glossary(name: str, service: Service) -> dict[str, Any]:
     """Describe a glossary."""
     return _describe(*_find(service.models, name))
@@ -46,7 +44,7 @@ async def glossary(name: str, service: Service) -> dict[str, Any]:
 @router.get(
     "/glossaries/{name}/entries",
     response_class=Response,
-    responses=_ENTRIES | _refuses(403, 404),
+    responses=_ENTRIES | refuses_as_deepl(403, 404),
 )
 async def entries(name: str, service: Service) -> Response:
     """List the terms of a glossary with their preferred translations."""

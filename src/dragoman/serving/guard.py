@@ -78,19 +78,19 @@ class Guard:
         most = self._settings.max_upload_bytes if brings_file else self._settings.max_body_bytes
         try:
             _refuse_by_its_head(scope)
-            async with asyncio.timeout(self._settings.body_timeout):
-                is_complete = await self._read(receive, body, most)
-        except TimeoutError:
-            slow = RefusalError(408, "the request took too long to arrive")
-            await as_response(slow, scope["path"])(scope, receive, send)
-        except RefusalError as error:
-            await as_response(error, scope["path"])(scope, receive, send)
-        else:
-            if is_complete:
+            if await self._read_in_time(receive, body, most):
                 await self._turnstile.go_through()
                 await _work_until_gone(self._app(scope, _replay(bytes(body)), send), receive)
         finally:
             self._num_bytes -= len(body)
+
+    async def _read_in_time(self, receive: Receive, body: bytearray, most: int) -> bool:
+        """Read the body as `_read` does; raises RefusalError if it takes too long, too."""
+        try:
+            async with asyncio.timeout(self._settings.body_timeout):
+                return await self._read(receive, body, most)
+        except TimeoutError:
+            raise RefusalError(408, "the request took too long to arrive") from None
 
     async def _read(self, receive: Receive, body: bytearray, most: int) -> bool:
         """Collect the body; return False if the client went away in the middle of it.

@@ -57,7 +57,7 @@ class Insight:
         from dragoman.visualisation.trace import trace_translation
 
         shown, notes = shown_sentence(self._directory, text)
-        self._check_length(shown, self._directory.load_tokenizers().source, MOST_TOKENS)
+        _check_length(shown, self._directory.load_tokenizers().source, MOST_TOKENS)
         try:
             return trace_translation(self._directory, shown, self._directory.search), notes
         except ExplainError as error:
@@ -71,8 +71,8 @@ class Insight:
         """
         aligner, most = self._get_aligner(), self._directory.description.max_length
         tokenizers = self._directory.load_tokenizers()
-        self._check_length(text, tokenizers.source, most)
-        self._check_length(translation, tokenizers.target, most)
+        _check_length(text, tokenizers.source, most)
+        _check_length(translation, tokenizers.target, most)
         (alignment,) = aligner.align([(text, translation)])
         return alignment
 
@@ -99,13 +99,6 @@ class Insight:
     def _check(self) -> None:
         if hindrance := self._hindrance:
             raise RefusalError(400, hindrance)
-
-    def _check_length(self, text: str, tokenizer: Tokenizer, most: int) -> None:
-        num_tokens = len(tokenizer.encode(text))
-        if num_tokens > most:
-            raise RefusalError(
-                413, f"the sentence has {num_tokens} tokens, and at most {most} are taken here"
-            )
 
     def _get_aligner(self) -> "Aligner":
         self._check()
@@ -147,3 +140,11 @@ class _KeptDirectory(ModelDirectory):
     def _transformer(self) -> "Transformer":
         compute_in_one_thread()  # the others are needed for translating
         return super().load_transformer()
+
+
+def _check_length(text: str, tokenizer: Tokenizer, most: int) -> None:
+    num_tokens = len(tokenizer.encode(text))
+    if num_tokens > most:
+        raise RefusalError(
+            413, f"the sentence has {num_tokens} tokens, and at most {most} are taken here"
+        )

@@ -135,8 +135,7 @@ async def translate_file(request: Request, store: Store) -> dict[str, str]:
 async def download_file(name: str, store: Store) -> Response:
     """Fetch a translated file; only its owner knows its address."""
     document = store.find(name)
-    if not document.translation.done():
-        raise RefusalError(503, "the translation is not ready", retry_after=1)
+    document.check_ready()
     content = document.translation.result()
     document.is_fetched = True
     return Response(

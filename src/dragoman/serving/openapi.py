@@ -1,5 +1,6 @@
 """What the description of the interface says beyond the Python types."""
 
+from functools import partial
 from typing import Any
 
 from pydantic import BaseModel
@@ -48,6 +49,9 @@ def refuses(*statuses: int, body: type[BaseModel] = Problem) -> dict[int | str, 
         status: {"model": body, "description": _ERRORS[status]}
         for status in sorted({*statuses, *_AT_THE_DOOR})
     }
+
+
+refuses_as_deepl = partial(refuses, body=Message)
 
 
 def accepts(fields: type[BaseModel], kinds: tuple[str, ...] = WITHOUT_FILE) -> dict[str, Any]:

@@ -1,13 +1,12 @@
 """What stays as it is: placeholders, addresses, codes, numbers, signs, words of other scripts."""
 
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import cast
 
 from dragoman.languages.codes import base_language
-from dragoman.languages.scripts import RANGES, UNSPACED
+from dragoman.languages.scripts import RANGES, UNSPACED, is_combining
 from dragoman.terms.term import WORD_CHARACTER, Kind, Term, in_ascii, is_of_word
 from dragoman.tokenizers.sentences import PICTURE
 
@@ -180,7 +179,11 @@ def find_protected(
             percent_first=not codes.isdisjoint(_WITH_PERCENT_FIRST),
             other_millions=not codes.isdisjoint(_WITH_OTHER_MILLIONS.split()),
         )
-        terms = [_read(found, text) for found in pattern.finditer(text) if found.lastgroup]
+        terms = [
+            _protect(cast("Kind", found.lastgroup), text, *found.span())
+            for found in pattern.finditer(text)
+            if found.lastgroup
+        ]
     if foreign_letter is None or text.isascii():
         return terms
     places = [0, *(place for term in terms for place in (term.start, term.end)), len(text)]
@@ -201,20 +204,16 @@ def _find_foreign(
         if not found.group().isalpha():  # such as \u00bd, which re takes for part of a word
             continue
         between = text[end : found.start()]
-        if end and not all(c.isspace() or _is_combining(c) or c == "-" for c in between):
+        if end and not all(c.isspace() or is_combining(c) or c == "-" for c in between):
             yield start, end
             end = 0
         if not end:
             start = found.start()
         end = found.end()
-        while _is_combining(text[end : end + 1]):
+        while is_combining(text[end : end + 1]):
             end += 1
     if end:
         yield start, end
-
-
-def _is_combining(character: str) -> bool:
-    return bool(character) and unicodedata.category(character).startswith("M")
 
 
 def cut_around(text: str, terms: Sequence[Term]) -> list[str]:
@@ -244,10 +243,6 @@ def cut_around(text: str, terms: Sequence[Term]) -> list[str]:
             pieces += [text[start:end], ""]
     pieces[-1] += text[end:]
     return pieces
-
-
-def _read(found: re.Match[str], text: str) -> Term:
-    return _protect(cast("Kind", found.lastgroup), text, *found.span())
 
 
 def _protect(kind: Kind, text: str, start: int, end: int) -> Term:

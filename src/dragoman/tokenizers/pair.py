@@ -9,11 +9,13 @@ from dragoman.tokenizers.sentencepiece import SentencePieceTokenizer
 from dragoman.tokenizers.tokenizer import Tokenizer, TokenizerError
 from dragoman.tokenizers.words import WordTokenizer
 
-_TYPES: dict[str, type[SentencePieceTokenizer | WordTokenizer | MarianTokenizer]] = {
+TYPES: dict[str, type[SentencePieceTokenizer | WordTokenizer | MarianTokenizer]] = {
     ".model": SentencePieceTokenizer,
     ".words": WordTokenizer,
     ".marian": MarianTokenizer,
 }
+"""Tokenizers by the ending of their file."""
+
 _SUFFIXES: dict[TokenizerKind, str] = {
     "unigram": ".model",
     "bpe": ".model",
@@ -41,10 +43,10 @@ class TokenizerPair:
         pair are removed.
         """
         directory.mkdir(parents=True, exist_ok=True)
-        for suffix in _TYPES:
+        for suffix in TYPES:
             for stale in _files(directory, suffix):
                 stale.unlink(missing_ok=True)
-        suffix = next(end for end, kind in _TYPES.items() if isinstance(self.source, kind))
+        suffix = next(end for end, kind in TYPES.items() if isinstance(self.source, kind))
         both, source, target = _files(directory, suffix)
         if self.joint:
             self.source.save(both)
@@ -60,7 +62,7 @@ class TokenizerPair:
             TokenizerError: a file is missing or damaged, or there are files of both kinds of pairs.
         """
         suffix = _SUFFIXES[kind]
-        load = _TYPES[suffix].load
+        load = TYPES[suffix].load
         both, source, target = _files(directory, suffix)
         if not both.exists():
             if not source.exists() and not target.exists():

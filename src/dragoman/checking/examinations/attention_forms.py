@@ -201,7 +201,7 @@ def read_matrices(module: nn.Module) -> Iterator[Matrices]:
             ordered = list(linears.values())
         if shares_heads(ordered):
             yield _matrices(*(_of_each_head(x) for x in ordered[:3]), *ordered[3:])
-        elif len(ordered) in (3, 4):
+        else:
             yield _matrices(*ordered)
             yield _strided(_matrices(*ordered))
     else:

@@ -53,10 +53,11 @@ def scale(workshop: Workshop, part: str) -> Iterator[Verdict]:
     if not same(output, factor * rows):
         raise NotCheckableError("scale: what comes out is no multiple of a row of the table")
     root = math.sqrt(SIZES.d_model)
+    is_plain = math.isclose(factor, 1, abs_tol=1e-3)
     if _scaled_later(workshop):
-        yield SCALED, None if abs(factor - 1) < 1e-3 else _twice(factor)  # noqa: PLR2004
+        yield SCALED, None if is_plain else _twice(factor)
         return
-    if abs(factor - 1) < 1e-3 and workshop.has("Transformer"):  # noqa: PLR2004
+    if is_plain and workshop.has("Transformer"):
         factor = _factor_of_the_model(workshop)
     wrong = f"they are multiplied by {factor:.4g}, and sqrt({SIZES.d_model}) is {root:.4g}"
     yield SCALED, None if math.isclose(factor, root, rel_tol=1e-3) else wrong

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from dragoman.checking.arguments import MODEL, NotCheckableError, is_required, parameters_of
 from dragoman.checking.calls import first_tensor
 from dragoman.checking.spelling import plain
-from dragoman.checking.words import words_in_class
+from dragoman.checking.words import is_of_torch, words_in_class
 from dragoman.checking.workshop import SIZES
 
 _OF_DECODERS = ("gpt", "decoder", "causal", "llama")
@@ -63,7 +63,7 @@ def is_a_decoder(model: nn.Module) -> bool:
 def _words(model: nn.Module) -> Iterator[str]:
     """Iterate over the code of a model and its parts, those of PyTorch left out."""
     for kind in {type(part) for part in model.modules()}:
-        if kind.__module__.partition(".")[0] != "torch":
+        if not is_of_torch(kind):
             yield from words_in_class(kind)
 
 
