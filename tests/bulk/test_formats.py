@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.bulk.formats import check_name_of_records, check_names
+from dragoman.bulk.formats import check_names, check_names_of_records
 from dragoman.errors import UsageError
 
 
@@ -48,7 +48,7 @@ def test_records_are_not_converted_as_the_name_of_the_output_may_seem_to_ask(
     with pytest.raises(
         UsageError, match=f"^{output}: .*; let the name end in {re.escape(ending)}$"
     ):
-        check_name_of_records((Path(source),), Path(output))
+        check_names_of_records((Path(source),), Path(output))
 
 
 @pytest.mark.parametrize(
@@ -56,4 +56,15 @@ def test_records_are_not_converted_as_the_name_of_the_output_may_seem_to_ask(
     [("a.jsonl", "b.json"), ("a", "b"), ("a.PARQUET", "b.parquet"), ("a.parquet", "b.new")],
 )
 def test_an_output_of_records_may_have_other_names(source: str, output: str) -> None:
-    check_name_of_records((Path(source),), Path(output))
+    check_names_of_records((Path(source),), Path(output))
+
+
+def test_a_file_that_is_not_translated_is_told_before_the_name_of_its_translation() -> None:
+    with pytest.raises(UsageError, match=r"^a\.doc: .*; save it as \.docx or \.odt"):
+        check_names((Path("a.doc"),), Path("b.doc"), are_aligned=False)
+
+
+def test_documents_have_no_fields() -> None:
+    for output in (None, Path("b.srt"), Path("b.jsonl")):
+        with pytest.raises(UsageError, match=r"^a\.SRT: a document has no fields"):
+            check_names_of_records((Path("a.SRT"),), output)

@@ -6,6 +6,8 @@ import pytest
 
 from dragoman.cli import demo, main
 from dragoman.corpora.primer.corpus import generate
+from dragoman.pipeline.claim import claim
+from dragoman.recipe import recipe_from_table
 
 
 @pytest.fixture(autouse=True)
@@ -48,3 +50,17 @@ def test_a_directory_with_what_training_would_overwrite_gets_no_text(tmp_path: P
     assert main(["demo", "-o", str(tmp_path)]) == 1
 
     assert [path.name for path in tmp_path.iterdir()] == ["model.toml"]
+
+
+def test_the_run_of_another_recipe_gets_no_text(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    languages = {"source_language": "en", "target_language": "it"}
+    corpora = {"train": [{"path": "mine.tsv"}], "validation": [{"path": "held.tsv"}]}
+    claim(recipe_from_table({**languages, "corpora": corpora}), tmp_path)
+    (tmp_path / "finished").touch()
+
+    assert main(["demo", "-o", str(tmp_path)]) == 1
+
+    assert "it holds the run of another recipe" in capsys.readouterr().err
+    assert {path.name for path in tmp_path.iterdir()} == {"finished", "recipe.toml"}

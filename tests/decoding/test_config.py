@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dragoman.corpora.batching_config import MAX_TOKENS_OF_A_SENTENCE
-from dragoman.decoding.config import RANGES, SearchConfig
+from dragoman.decoding.config import LEAST_TEMPERATURE, RANGES, SearchConfig
 
 
 def test_the_length_penalty_is_that_of_the_paper() -> None:
@@ -90,3 +90,7 @@ def test_what_is_particular_to_sampling_is_left_out_of_a_search() -> None:
     sampling = SearchConfig(sampling_temperature=0.5, top_k=3, top_p=0.9, seed=7, n_best=9)
 
     assert sampling.without_sampling() == SearchConfig()
+
+
+def test_the_least_temperature_may_be_asked_for() -> None:
+    assert SearchConfig(sampling_temperature=LEAST_TEMPERATURE).samples

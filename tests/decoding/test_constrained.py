@@ -336,3 +336,22 @@ def test_a_phrase_does_not_follow_where_it_would_make_something_longer() -> None
     apart = found(Phrase(spellings=(Spelling((A,)),), not_before=frozenset({A, B})))
     assert {A, B} <= set(apart)
     assert (A, B) not in itertools.pairwise(apart)
+
+
+def test_a_search_goes_on_for_the_most_probable_prefix_behind_one_within_a_phrase() -> None:
+    """A A is put first, by the A that it began with, but C B is 30 times as probable."""
+    model = written_down(
+        {
+            (): {A: 0.6, C: 0.4},
+            (A,): {A: 0.01, B: 0.99},
+            (A, A): {A: 0.01, B: 0.99},
+            (C,): {EOS: 0.51, B: 0.49},
+            (C, B): {EOS: 1.0},
+        },
+        vocab_size=VOCAB,
+    )
+    search = replace(config(2, limit=9), length_penalty=1.0)
+
+    ((found,),) = constrained_beam_search(problem([model]), search, [[phrase((A, A, A), (C,))]])
+
+    assert found.ids == (C, B)  # log 0.20 / (7 / 6) < log 0.20 / (8 / 6)

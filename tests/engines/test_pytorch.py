@@ -352,6 +352,16 @@ def test_a_sentence_without_tokens_gets_an_empty_translation(transformer: Transf
     assert begun[1][0].ids[0] == 6
 
 
+def test_nothing_as_the_translation_of_nothing_is_judged_by_its_end(
+    transformer: Transformer,
+) -> None:
+    engine = PyTorchEngine(transformer, SPECIAL)
+
+    (nothing,) = engine.log_probabilities([[]], [[]])
+
+    assert [value < 0 for value in nothing] == [True]
+
+
 def test_the_length_limit_is_each_sentences_own(transformer: Transformer) -> None:
     with torch.no_grad():
         transformer.projection.linear.weight[SPECIAL.eos] = 0.0
@@ -431,6 +441,22 @@ def test_tokens_that_are_not_forbidden_may_be_produced(transformer: Transformer)
 
     assert SPECIAL.unk in produced(free)
     assert not {SPECIAL.pad, SPECIAL.bos, SPECIAL.unk} & produced(strict)
+
+
+def test_an_unknown_word_is_on_every_shortlist_unless_it_is_forbidden(
+    transformer: Transformer,
+) -> None:
+    with torch.no_grad():
+        transformer.projection.linear.weight[SPECIAL.unk] = (
+            100 * transformer.projection.linear.weight[20]
+        )
+    few, forbidden = shortlist(1), (SPECIAL.pad, SPECIAL.bos)
+    engine = PyTorchEngine(transformer, SPECIAL, forbidden_ids=forbidden, shortlist=few)
+
+    found = engine.search(SOURCES, SearchConfig(beam_size=4, n_best=4, **SHORT))
+
+    assert all(SPECIAL.unk not in few.tokens(source) for source in SOURCES)
+    assert SPECIAL.unk in {token for hypotheses in found for h in hypotheses for token in h.ids}
 
 
 def test_batches_hold_every_sentence_once_within_the_budget() -> None:

@@ -78,6 +78,8 @@ def put_together(markup: Markup, texts: list[str]) -> str:
         ("<script>if (a<b) say('x')</script>One", "<script>if (a<b) say('x')</script>ONE"),
         ("<style>p{}</style><pre>a b</pre>One", "<style>p{}</style><pre>a b</pre>ONE"),
         ('<p translate="no">One <b>two</b></p>Two', '<p translate="no">One <b>two</b></p>TWO'),
+        ('<p translate="NO">One</p>Two', '<p translate="NO">One</p>TWO'),
+        ("<p class translate>One</p>", "<p class translate>ONE</p>"),
         ('<div class="a notranslate"><div>x</div>y</div>Two',
          '<div class="a notranslate"><div>x</div>y</div>TWO'),
         ('<ul><li translate="no">One<li>Two</ul>', '<ul><li translate="no">One<li>TWO</ul>'),
@@ -167,6 +169,8 @@ IN_OTHER_SCRIPTS = {
     "猫": "A cat",
     "は古い本を": "an old book",
     "見ます": "look at it",
+    "犬は“": "the dog “",
+    "”寝る。": "” sleeps.",
     "犬は（": "the dog (",
     "赤い": "red",
     "）寝る。": ") sleeps.",
@@ -192,6 +196,7 @@ IN_OTHER_SCRIPTS = {
             "<b>A cat</b> an old book <i>look at it</i>。",
         ),
         ("ja en", "犬は（<b>赤い</b>）寝る。", "the dog (<b>red</b>) sleeps."),
+        ("ja en", "犬は“<b>赤い</b>”寝る。", "the dog “<b>red</b>” sleeps."),
         ("ja en", "寝た。<b>犬</b>寝た。", "It slept. <b>A dog</b> slept."),
         ("ja en", "寝た。猫<br>猫<code></code>", "It slept. A cat<br>A cat<code></code>"),
         ("en de", "Stop—<b>now</b>", "Halt—<b>jetzt</b>"),
@@ -274,6 +279,7 @@ def test_only_the_sentence_of_a_tag_pays_for_it() -> None:
             """<!DOCTYPE a [<!ENTITY b "<x>]>"> <!ENTITY c 'd'>\n]><a>&amp; NOW.</a>""",
         ),
         ("<a>&B; &COPYB; &copy; &amp;c; 1</a>", "<a>&B; &COPYB; © &amp;C; 1</a>"),
+        ("<a>One\u00a0two</a>", "<a>ONE\u00a0TWO</a>"),
         # names, instructions and declarations that HTML does not have
         ("<_a>Run</_a> <имя>Run</имя>", "<_a>Eseguire</_a> <имя>Eseguire</имя>"),
         ("<p>Press <_x>Save</_x> to go on.</p>", "<p>Per continuare premere <_x>salva</_x>.</p>"),
@@ -504,6 +510,7 @@ def test_what_is_repeated_without_end_is_read_in_reasonable_time(unit: str, rule
         ("<b>New</b>Feature", ["New", "Feature"]),
         ("<span>Save</span><!-- a --><span>Cancel</span>", ["Save", "Cancel"]),
         ("<a>Home</a><a>about us</a>", ["Home", "about us"]),
+        ("<a>Part 2</a><a>next</a>", ["Part 2", "next"]),
         ("<b>12</b><i>files</i>", ["files"]),
         ("<a>4</a>Drafts", ["Drafts"]),
         # tags within a word
@@ -514,6 +521,9 @@ def test_what_is_repeated_without_end_is_read_in_reasonable_time(unit: str, rule
         ("at 60<span>mph</span>", ["at 60mph", "at 60", "mph"]),
         ("Mac<b>Book</b>s", ["MacBooks", "Mac", "Book", "s"]),
         ("Python<b>3</b> here", ["Python3 here", "Python", "here"]),
+        ("You<em>Tube</em>", ["YouTube", "You", "Tube"]),
+        ("Mac<span>OS</span>", ["MacOS", "Mac", "OS"]),
+        ("size 3x<span>4</span>", ["size 3x4", "size 3x"]),
         ("CO<sub>2</sub>", ["CO2", "CO"]),
         ("cat<sup>1</sup>", ["cat1", "cat"]),
     ],
@@ -536,6 +546,7 @@ def test_words_that_a_page_shows_apart_are_two_though_no_space_is_between(
         ('The red<a role="doc-noteref" class="x">iv</a> cat.', ["The red{x0} cat."]),
         ("A cat.<sup><a>1</a></sup><sup><a>2</a></sup> A dog.", ["A cat.", "A dog."]),
         ("“A cat.”<sup><a>1</a></sup> A dog.", ["“A cat.”", "A dog."]),
+        ("The red<sup><a>112</a></sup> cat.", ["The red{x0} cat."]),
         ("A cat<sup><a>1</a></sup>", ["A cat"]),
         # no notes
         ("CO<sub><a>2</a></sub> and m<sup>2</sup>", ["CO2 and m2"]),
@@ -546,6 +557,8 @@ def test_words_that_a_page_shows_apart_are_two_though_no_space_is_between(
         ('The <span epub:type="pagebreak" class="p" id="a">xii</span>red cat.', ["The red cat."]),
         ('Press <span id="a" class="icon"></span> now.', ["Press {x0} now."]),
         ('Press <span id="a" aria-label="c"></span> now.', ["Press {x0} now."]),
+        ('Press <span id="a" style="c"></span> now.', ["Press {x0} now."]),
+        ('Press <a id="a" href="b"></a> now.', ["Press {x0} now."]),
     ],
 )  # fmt: skip
 def test_marks_of_notes_and_mere_places_are_no_words_of_a_sentence(
@@ -665,11 +678,13 @@ def test_signs_that_may_be_the_mark_of_a_note_are_read_in_reasonable_time() -> N
         ("The <i class='a'></i> <img> cat <svg><g/></svg>!", ["The {x0} cat {x1}!"]),
         ("The <a><picture><source><img></picture></a> cat.", ["The {x0} cat."]),
         ("The <b><img></b> cat.", ["The {x0} cat."]),
+        ("The <b>red</b> <img> <i>cat</i> sleeps.", ["The red {x0} cat sleeps."]),
         ("If <math><mi>x</mi></math> is <var>y</var>, <b>sleep</b>.",
          ["If {x0} is {x1}, sleep."]),
         # beside the words of a tag, with the space between them
         ("See <a>the <b>cat</b> <svg/></a> now.", ["See the cat now."]),
         ("See <a><i class='a'> </i>&nbsp;the cat</a> now.", ["See the cat now."]),
+        ("See <a><i class='a'></i>&#160;the cat</a> now.", ["See the cat now."]),
         # beside all words, and behind a full stop
         ("<p><img> A cat <!-- --><img></p>", ["A cat"]),
         ("<b><i class='a'></i> A cat</b>", ["A cat"]),
@@ -680,6 +695,7 @@ def test_signs_that_may_be_the_mark_of_a_note_are_read_in_reasonable_time() -> N
         ("A cat<img>A dog", ["A cat", "A dog"]),
         # nothing is shown
         ("The re<wbr>d <b></b>cat.", ["The red cat."]),
+        ("The re<wbr class='a'>d cat.", ["The red cat."]),
     ],
 )  # fmt: skip
 def test_pictures_stand_within_sentences_or_beside_their_words(
@@ -691,3 +707,56 @@ def test_pictures_stand_within_sentences_or_beside_their_words(
         : len(expected)
     ] == expected
     assert put_together(markup, [piece.strip() for piece in markup.pieces]) == page
+
+
+def test_each_line_break_that_wraps_a_sentence_leaves_a_space_for_the_next() -> None:
+    markup = Markup(r"The red and old\ncat\nsleeps", STRING, CUT)
+
+    found = put_together(markup, ["ora dorme qui", *markup.pieces[1:]])
+
+    assert found == r"ora\ndorme\nqui"
+
+
+def test_comments_keep_their_order_though_the_translation_goes_on_otherwise() -> None:
+    markup = Markup("Run now and go <!--a-->then <!--b-->stop.", STRING, CUT)
+
+    found = put_together(markup, ["Run now and go x", *markup.pieces[1:]])
+
+    assert found == "Run now and go <!--a--><!--b-->x"
+
+
+@pytest.mark.parametrize("before", ["cat", "cat 7", "cat,", "(cat)", '"cat"', "'cat'"])
+def test_a_line_break_behind_what_ends_no_sentence_wraps_it(before: str) -> None:
+    markup = Markup(rf"The {before}\nsleeps.", STRING, CUT)
+
+    assert markup.pieces[0] == f"The {before} sleeps."
+
+
+def test_what_is_kept_is_not_found_within_a_name_with_underscores() -> None:
+    markup = Markup("Run <code>make</code> now.", STRING, CUT)
+
+    found = put_together(markup, ["Ora make_all eseguire.", "Eseguire", "ora."])
+
+    assert found == "Eseguire <code>make</code> ora."
+
+
+@pytest.mark.parametrize("full_stop", ".\u3002\uff0e\uff61\u0964")
+def test_no_full_stop_of_a_part_is_looked_for_in_the_whole(full_stop: str) -> None:
+    cut = partial(PlainText, source="en", target="ja", lines=False)
+    markup = Markup("<b>The cat</b> sleeps.", STRING, cut)
+
+    found = put_together(markup, ["猫は寝ます。", f"猫{full_stop}", "寝ます。"])
+
+    assert found == "<b>猫</b>は寝ます。"
+
+
+def test_the_dots_behind_a_part_of_a_sentence_are_no_full_stop_of_the_model() -> None:
+    markup = Markup("Press <b>the key</b> now", STRING, CUT)
+
+    found = put_together(markup, ["Ora si preme.", "Premere", "il tasto...", "ora."])
+
+    assert found == "Premere <b>il tasto...</b> ora"
+
+
+def test_a_kept_capital_alone_may_be_a_word_of_the_translation_too() -> None:
+    assert Markup("Set <code>A</code> to 5.", Rules(), CUT).pieces[0] == "Set {x0} to 5."

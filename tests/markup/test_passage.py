@@ -58,6 +58,7 @@ def test_a_placeholder_on_several_lines_is_not_cut() -> None:
         ("the cat", "and the dog", True),
         ("“the cat”", "sleeps", True),
         ("Red", "Blue", False),
+        (" " * 50 + "Red", "Blue", False),
         ("the cat.", "and the dog", False),
         ("the cat:", "and the dog", False),
         ("x" * 50, "Blue", True),

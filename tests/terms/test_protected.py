@@ -65,6 +65,28 @@ def test_addresses_are_found_without_the_punctuation_behind_them(address: str) -
         assert found_in(text) == [("address", address)]
 
 
+@pytest.mark.parametrize(
+    "path", ["/etc/hosts", "/home/j\u00fcrgen/.config/", "~/.bashrc", "../a-b/c++", "./run.sh"]
+)
+def test_paths_are_found_without_the_punctuation_behind_them(path: str) -> None:
+    for text in (path, f"See {path}.", f"({path}), or", f'"{path}"', f"--to={path}"):
+        assert found_in(text) == [("address", path)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["and/or", "he /she", "a/b/c", "s/a/b/", "[/b] [/i]", "a // b", "km/h", "~/ /", "x~/y/z"],
+)
+def test_not_every_slash_is_that_of_a_path(text: str) -> None:
+    assert found_in(text) == []
+
+
+def test_a_path_ends_where_something_else_begins() -> None:
+    assert found_in("\u6587\u4ef6/etc/hosts\u7684") == [("address", "/etc/hosts")]
+    assert found_in(r"/a/b\n~/c") == [("address", "/a/b")]
+    assert found_in("--to=/tmp/%s") == [("address", "/tmp/"), ("placeholder", "%s")]
+
+
 @pytest.mark.parametrize("number", ["7", "2009", "1,200.50", "10:30", "2009-01-31", "1/2", "4711"])
 def test_numbers_are_found_but_not_in_words(number: str) -> None:
     beside = ("{}", "{}%", "-{}.", "({})", "at {}, or", "p.{}", "No.{}", "1st,{}")
@@ -400,7 +422,7 @@ _PIECES = st.text(
     "aAbR\u00e8\u00b2\u2460\u00bd\u0645\u732b019%s{}$@_/\\-.,:;)! \n\u00a0", max_size=4
 )
 _PARTS = st.sampled_from(
-    ["word ", "1 ", "\u00b2 ", "www.", "http://a", "a@b.it ", "AB-09", "{% a %}"]
+    ["word ", "1 ", "\u00b2 ", "www.", "http://a", "a@b.it ", "AB-09", "{% a %}", " ~/a", " /a/"]
 )
 
 

@@ -52,6 +52,16 @@ def test_ordinary_spacing_comes_back(text: str) -> None:
     assert tokenizer.decode([2, *tokenizer.encode(text), 3, 0]) == text
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["¿cat?", "¡cat!", "“cat”", "«cat»", "[cat]", "{cat}", "cat…", "50%", "cat: dog; cow", "a/b"],
+)
+def test_no_space_comes_beside_a_sign_that_touches_its_word(text: str) -> None:
+    tokenizer = WordTokenizer(split_words(text))
+
+    assert tokenizer.decode(tokenizer.encode(text)) == text
+
+
 def test_words_and_single_punctuation_marks_are_split() -> None:
     assert split_words("L'ora?! 3,5\u00a0€") == ["L", "'", "ora", "?", "!", "3", ",", "5", "€"]
 

@@ -36,3 +36,9 @@ def test_a_shared_table_is_one_weight() -> None:
     model[1].weight = model[0].weight
 
     assert list(weights_of(model)) == ["0.weight"]
+
+
+def test_the_mean_of_checkpoints_is_not_rounded_on_the_way() -> None:
+    several = [{"a": torch.tensor([number])} for number in (2.0**24, 1.0, 1.0)]
+
+    assert mean_weights(several)["a"].tolist() == [(2**24 + 2) / 3]

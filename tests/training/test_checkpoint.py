@@ -376,3 +376,21 @@ def test_what_cannot_be_saved_is_not_begun(tmp_path: Path, monkeypatch: pytest.M
     with pytest.raises(CheckpointError, match=message):
         Checkpoints(tmp_path).save(1, {"weights": {"a": torch.zeros(250_000)}}, {})
     assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [("weights.safetensors", b"no tensors"), ("state.json", b"{"), ("state.json", b"[" * 100_000)],
+)
+def test_a_file_that_was_written_like_this_and_makes_no_sense_is_refused(
+    tmp_path: Path, file: str, content: bytes
+) -> None:
+    checkpoints = saved(tmp_path, 1)
+    path = checkpoints.path(1)
+    (path / file).write_bytes(content)
+    manifest = json.loads((path / "manifest.json").read_text())
+    manifest["files"][file] = checkpoint._fingerprint(path / file)
+    (path / "manifest.json").write_text(json.dumps(manifest))
+
+    with pytest.raises(CheckpointError, match="update-00000001: cannot be read: "):
+        checkpoints.load(1)

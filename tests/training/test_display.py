@@ -3,10 +3,12 @@
 import io
 import os
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
 
+from dragoman.training import display
 from dragoman.training.display import ConsoleDisplay, LastingConsole
 from dragoman.training.validation import Sample, Validation
 
@@ -61,3 +63,32 @@ def test_of_a_long_sample_the_beginning_is_shown() -> None:
         f"    reference   {'y' * 199}…",
         f"    translation {'a b ' * 49}a b…",
     ]
+
+
+def test_without_a_terminal_a_line_now_and_then_says_how_far_the_run_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seconds = iter([0.0, 29.0, 31.0, 60.0, 62.0])
+    monkeypatch.setattr(display, "time", SimpleNamespace(monotonic=lambda: next(seconds)))
+    shown = io.StringIO()
+    console = ConsoleDisplay(Console(file=shown))
+
+    for update in range(1, 5):
+        console.progress(update, 9000, loss=1.5, tokens_per_second=2000.0)
+
+    assert shown.getvalue() == (
+        "update 2/9000  loss 1.500  2,000 tokens/s\nupdate 4/9000  loss 1.500  2,000 tokens/s\n"
+    )
+
+
+def test_a_validation_is_a_line_that_says_whether_it_is_the_best() -> None:
+    shown = io.StringIO()
+    console = ConsoleDisplay(Console(file=shown))
+
+    console.validation(7, Validation({"loss": 1.2345, "BLEU": 30.26}), best=True)
+    console.validation(8, Validation({"loss": 1.3}), best=False)
+
+    assert shown.getvalue() == (
+        "validation after update 7: loss 1.234  BLEU 30.3  (best)\n"
+        "validation after update 8: loss 1.300\n"
+    )

@@ -98,3 +98,11 @@ def test_a_line_that_is_no_event_is_named(line: str, tmp_path: Path) -> None:
 def test_a_missing_journal_is_named(tmp_path: Path) -> None:
     with pytest.raises(JournalError, match="there is no such journal"):
         read_journal(tmp_path / "journal.jsonl")
+
+
+def test_a_line_that_is_no_text_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    path.write_bytes(b'{"event": "start"}\n{"event": "\xff"}\n')
+
+    with pytest.raises(JournalError, match=r"journal\.jsonl:2: not an event"):
+        read_journal(path)

@@ -11,6 +11,7 @@ import signal
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -834,3 +835,79 @@ def test_a_broken_update_ahead_is_found_before_it_is_saved(
         trainer.run()
 
     assert trainer.checkpoints.updates() == [4]
+
+
+def test_a_run_asks_for_as_much_space_as_its_checkpoints_take(
+    make_trainer: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trained, begun = make_trainer("trained"), make_trainer("begun")
+    trained.run()
+    asked: list[int] = []
+    monkeypatch.setattr(begun.checkpoints, "require_space", asked.append)
+
+    begun.resume()
+
+    groups = trained.checkpoints.load(12).tensors.values()
+    assert asked == [sum(tensor.nbytes for group in groups for tensor in group.values())]
+
+
+def test_a_run_that_came_to_its_end_is_not_said_to_have_ended_early(make_trainer: Any) -> None:
+    display = Listener()
+    judged = {"validate": lambda *_: Validation({"loss": 1.0})}
+    trainer = make_trainer("run", patience=2, display=display, **judged)
+
+    trainer.run()
+
+    assert trainer.progress.validations_without_improvement == 2
+    assert display.said == []
+
+
+def test_one_validation_in_so_many_translates(make_trainer: Any) -> None:
+    searched: list[int] = []
+
+    def validate(objective: Any, search: bool) -> Validation:
+        if search:
+            searched.append(trainer.progress.update)
+        return weight_sum(objective, search)
+
+    trainer = make_trainer("run", updates=22, search_every=2, patience=0, validate=validate)
+
+    trainer.run()
+
+    assert searched == [8, 16, 22]
+
+
+def test_each_process_draws_by_itself(make_trainer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Noting(Display):
+        def progress(self, update: int, total: int, loss: float, tokens_per_second: float) -> None:
+            drawn_from.append(torch.initial_seed())
+
+    drawn_from: list[int] = []
+    monkeypatch.setattr("dragoman.training.loop.world_size", lambda: 2)
+    for rank in (0, 1):
+        monkeypatch.setattr("dragoman.training.loop.rank", lambda rank=rank: rank)
+        make_trainer(f"run-{rank}", updates=3, display=Noting()).run()
+
+    assert len(set(drawn_from)) == 2 * 3
+
+
+def test_a_gradient_that_is_not_finite_ends_training_though_the_loss_is(make_trainer: Any) -> None:
+    trainer = make_trainer("run")
+    next(trainer.transformer.parameters()).register_hook(lambda gradient: gradient * math.inf)
+
+    with pytest.raises(TrainingError, match=r"gave loss \d+\.\d+, gradient norm (inf|nan); "):
+        trainer.run()
+
+
+def test_the_time_of_an_update_ahead_begins_where_that_of_the_one_before_ends(
+    make_trainer: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seconds = iter([0.0, 5.0, 7.0])
+    clock = SimpleNamespace(perf_counter=lambda: next(seconds))
+    monkeypatch.setattr("dragoman.training.under_way.time", clock)
+    monkeypatch.setattr("dragoman.training.loop.updates_ahead", lambda device: 1)
+    trainer = make_trainer("run", updates=2)
+
+    trainer.run()
+
+    assert trainer.progress.seconds == 7.0

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from dragoman.training import stopping
 from dragoman.training.stopping import SHOW_CURSOR, stop_on_signals
 
 COMPUTES = """
@@ -73,3 +74,58 @@ def test_both_interrupts_are_answered_while_one_call_lasts() -> None:
     assert answers == [b"\r\n", expected]
     assert last == SHOW_CURSOR
     assert code == 130
+
+
+def test_an_interrupt_is_heard_though_nobody_can_read_the_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    monkeypatch.setattr(stopping, "STANDARD_ERROR", writing)
+
+    with stop_on_signals() as received:
+        os.kill(os.getpid(), signal.SIGINT)
+
+    os.close(writing)
+    assert received == [signal.SIGINT]
+
+
+def test_who_was_told_of_signals_before_is_told_again() -> None:
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    before = signal.set_wakeup_fd(writing)
+
+    with stop_on_signals():
+        pass
+
+    assert signal.set_wakeup_fd(before) == writing
+    os.close(reading)
+    os.close(writing)
+
+
+def test_only_an_interrupt_is_answered(capfd: pytest.CaptureFixture[str]) -> None:
+    """The second interrupt ends the process, and whoever terminates it may do so twice."""
+    with stop_on_signals() as received:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    assert received == [signal.SIGTERM]
+    assert capfd.readouterr().err == ""
+
+
+def test_no_cursor_is_shown_where_there_is_no_terminal() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", COMPUTES], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        try:
+            assert process.stdout.readline() == b"computes\n"
+            process.send_signal(signal.SIGINT)
+            for _ in range(2):
+                process.stderr.readline()
+            process.send_signal(signal.SIGINT)
+            code, rest = process.wait(), process.stderr.read()
+        finally:
+            process.kill()
+
+    assert (code, rest) == (130, b"")

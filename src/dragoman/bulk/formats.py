@@ -80,12 +80,16 @@ def check_names(paths: tuple[Path, ...], output: Path | None, *, are_aligned: bo
         DragomanError: a name is no file's, and looks like a sentence; or its links form a loop.
         OSError: there is no such file, or it cannot be reached.
     """
+    if not _is_document(paths):
+        _check_text(paths)
+    elif are_aligned:
+        raise UsageError(f"{paths[0]}: a document has no lines; leave out --alignments")
     if output is not None:
         _check_output(paths, output)
-    if _is_document(paths):
-        if are_aligned:
-            raise UsageError(f"{paths[0]}: a document has no lines; leave out --alignments")
-        return
+
+
+def _check_text(paths: tuple[Path, ...]) -> None:
+    """Refuse what is not there, or is not lines of text."""
     for path in paths:
         if refusal := _refuse(path):
             raise UsageError(f"{path}: {refusal}")
@@ -122,16 +126,21 @@ def _check_output(paths: tuple[Path, ...], output: Path) -> None:
         )
 
 
-def check_name_of_records(paths: tuple[Path, ...], output: Path) -> None:
-    """Refuse an output that programs would open as what it is not.
+def check_names_of_records(paths: tuple[Path, ...], output: Path | None) -> None:
+    """Refuse documents, and an output that programs would open as what it is not.
 
     Args:
         paths: The files of records.
-        output: What is written.
+        output: What is written, if it is a file.
 
     Raises:
-        UsageError: its name is that of another format.
+        UsageError: a name is that of another format.
     """
+    for path in paths:
+        if path.suffix.lower() in DOCUMENT_FORMATS:
+            raise UsageError(f"{path}: a document has no fields; leave out --field")
+    if output is None:
+        return
     is_parquet = any(path.suffix.lower() == PARQUET for path in paths)
     endings = (PARQUET,) if is_parquet else (*JSON_LINES, ".json")
     if output.suffix.lower() in {*JSON_LINES, *OTHER_FORMATS}.difference(endings):

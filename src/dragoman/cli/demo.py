@@ -40,7 +40,7 @@ def demo(*, output: Output = Path("runs/demo")) -> int:
     sleep_while_waiting()
     from dragoman.config import read_table
     from dragoman.corpora.text_file import as_setting
-    from dragoman.pipeline.claim import RECIPE_FILE, check_free
+    from dragoman.pipeline.claim import RECIPE_FILE, check_belongs
     from dragoman.pipeline.run import train_model
     from dragoman.recipe import recipe_from_table
     from dragoman.training.display import ConsoleDisplay
@@ -49,7 +49,7 @@ def demo(*, output: Output = Path("runs/demo")) -> int:
     corpora = {split: [{"path": as_setting(path)}] for split, path in text.items()}
     settings = read_table(Path(__file__).with_suffix(".toml"))
     recipe = recipe_from_table({**settings, "corpora": corpora})
-    check_free(output)
+    check_belongs(recipe, output)
     _write_text(text, has_begun=(output / RECIPE_FILE).exists())
     display = ConsoleDisplay()
     if (stopped_by := train_model(recipe, output, display)) is not None:

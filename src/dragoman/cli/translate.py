@@ -133,13 +133,13 @@ def translate(
     bulk
         Long files and records.
     """
-    from dragoman.bulk.formats import check_name_of_records, check_names, choose_format
+    from dragoman.bulk.formats import check_names, check_names_of_records, choose_format
     from dragoman.corpora.text_file import expand
 
     if bulk.field is None:
         check_names(files, output.output, are_aligned=output.alignments is not None)
-    elif output.output is not None:
-        check_name_of_records(files, output.output)
+    else:
+        check_names_of_records(files, output.output)
     written = [path for path in (output.output, output.alignments) if path is not None]
     read = [*files, *(expand(str(path)) for path in [translation.glossary] if path)]
     check_outputs(written, model=model, read=read)

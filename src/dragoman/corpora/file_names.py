@@ -15,8 +15,8 @@ OTHER_FORMATS = (
     *(*LOCALISATION, CSV, ".xls", ".xlsx", ".ods"),
     *(".pot", ".srt", ".vtt", ".ass", ".ssa", ".sub", ".xml", ".json", ".parquet", ".yaml", ".yml"),
     *(".properties", ".strings", ".resx", ".idml", ".html", ".htm", ".xhtml"),
-    *(".doc", ".docx", ".docm", ".odt", ".ppt", ".pptx", ".pptm", ".odp", ".xlsm"),
-    *(".rtf", ".pdf", ".epub", ".mobi", ".azw3", ".tex", ".ipynb"),
+    *(".doc", ".docx", ".docm", ".odt", ".ppt", ".pptx", ".pptm", ".odp", ".odg", ".xlsm"),
+    *(".rtf", ".pdf", ".epub", ".mobi", ".azw3", ".tex", ".ipynb", ".eml", ".msg"),
 )
 """Endings of files that people keep texts in, but that would be misread line by line."""
 

@@ -25,6 +25,7 @@ _TO_PO = {
 
 _TURNED = {
     ".ipynb": "turn it into a .md file and back with jupytext",
+    ".mdx": "let its name end in .md if there are no components in it",
     ".rst": "turn it into .pot files with sphinx-build -b gettext, or into a .md file with pandoc",
     **dict.fromkeys(
         (".adoc", ".asciidoc", ".tex", ".texi", ".org", ".pod"),

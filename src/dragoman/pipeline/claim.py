@@ -145,16 +145,25 @@ def claim(recipe: Recipe, directory: Path) -> None:
     Until there is a checkpoint or a model, another recipe replaces the old one, because nothing is
     lost.
     """
+    check_belongs(recipe, directory)
+    write_atomically(directory / RECIPE_FILE, MARK + tomli_w.dumps(to_table(recipe)))
+
+
+def check_belongs(recipe: Recipe, directory: Path) -> None:
+    """Make sure that a directory is new, or that its run is that of a recipe.
+
+    Raises:
+        RunError: it is not.
+    """
     check_free(directory)
-    path = directory / RECIPE_FILE
-    table = to_table(recipe)
-    if has_weights(directory) and (changed := _refused_changes(_read_recipe(path), table)):
+    if not has_weights(directory):
+        return
+    if changed := _refused_changes(_read_recipe(directory / RECIPE_FILE), to_table(recipe)):
         more = f"; and {len(changed) - MOST_NAMED} more" if len(changed) > MOST_NAMED else ""
         raise RunError(
             f"{directory}: it holds the run of another recipe ({'; '.join(changed[:MOST_NAMED])}"
             f"{more}); undo the change, or name another directory with -o"
         )
-    write_atomically(path, MARK + tomli_w.dumps(table))
 
 
 def check_learnt(recipe: Recipe, directory: Path) -> None:

@@ -17,9 +17,18 @@ PATH = r"""
 r"""A Windows path (verbose pattern), in which `\n` is no line break: C:\nine.txt, but not C:\nine.
 One that is written as an entity is not part of it."""
 
+_UNIX_PATH = r"""
+    (?<![^\s(\[{"'\u2018\u201c\u00ab=:>{UNSPACED}])
+    (?: (?:~|\.{1,2})/ | /(?=(?:{WORD}|[.@+-])++/) )
+    (?:{WORD}|[/.@+-])* (?:{WORD}|[/+])
+"""
+"""/etc/hosts, ~/x and ../x, but neither /etc nor and/or: of 1,695 in pairs of texts of programs,
+their translations have 1,640."""
+
 _ADDRESS = r"""
     (?: (?i:https?|ftps?|file):// | (?i:www)\. ) [^\s<>"'{UNSPACED}]*[^\s<>"'.,;:!?)\]{UNSPACED}]
   | {PATH}
+  | {UNIX_PATH}
   | (?<!{WORD})(?<![.+-])(?:{WORD}|[.+-])++@{WORD}(?:{WORD}|-)*+(?:\.{WORD}(?:{WORD}|-)*+)+
 """
 
@@ -137,6 +146,7 @@ def _pattern(*, percent_first: bool, other_millions: bool) -> re.Pattern[str]:
         "{NO_WORD}": _NO_WORD,
         "{UNIT}": _UNIT,
         "{PATH}": PATH,
+        "{UNIX_PATH}": _UNIX_PATH,
         "{NUMBERED}": numbered,
         "{COUNTED}": counted,
         "{WORD}": WORD_CHARACTER,
