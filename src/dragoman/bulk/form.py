@@ -73,6 +73,7 @@ def _table(outcome: Outcome) -> dict[str, Any]:
         "score": translation.score,
         "confidence": translation.confidence,
         "finished": translation.finished,
+        "cut": translation.cut,
         "faults": translation.faults,
         "parts": translation.parts,
         "alternatives": [

@@ -85,9 +85,15 @@ def translate(
 
     As many lines come out as went in, in the same order; a blank line stays blank. With --n-best
     above 1, each translation is written on a line of its own, as `number ||| text ||| score`, where
-    the number is that of the input line, from 0. With --json, each input line gives one object with
-    `line` (from 1), `source`, `text`, `score`, `confidence` (0 to 1, the geometric mean of the
-    tokens' probabilities), `finished`, `faults`, `parts` and `alternatives`.
+    the number is that of the input line, from 0.
+
+    With --json, each input line gives one object with `line` (from 1), `source`, `text`, `score`,
+    `confidence` (0 to 1, the geometric mean of the tokens' probabilities), `finished` (false if it
+    stopped at the length limit), `cut` (whether a sentence was too long for the model), `faults`
+    (in words, such as `is empty` or `repeats itself`), `parts` (what was translated at once) and
+    `alternatives` with `text`, `score`, `confidence`, `log_probability`, `num_tokens`, `finished`,
+    `faults` and `parts`. A line that was set aside has only `line`, `source`, an empty `text` and
+    the reason as `rejected`.
 
     With --alignments, the words of each line and of its best translation are aligned, one line for
     each: `0-0 1-2` says that the second word of the source is the third word of the translation.

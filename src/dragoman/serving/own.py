@@ -59,7 +59,7 @@ class Texts(Wanted):
 
 
 class Candidate(BaseModel):
-    """One translation of a text; the fields are those of `dragoman translate --json`."""
+    """One translation of a text."""
 
     text: str
     score: float
