@@ -131,6 +131,18 @@ def test_every_recipe_of_the_project_can_be_read(path: Path) -> None:
     assert isinstance(read_recipe(path).recipe, Recipe)
 
 
+def test_differences_of_corpora_name_the_one_that_changed() -> None:
+    first, second = {"path": "a.tsv", "weight": 1.0}, {"path": "b.tsv", "weight": 1.0}
+    old = {"train": [first, second], "test": [], "metrics": ["BLEU"]}
+    new = {"train": [first, {**second, "weight": 2.0}], "test": [first], "metrics": ["chrF"]}
+
+    assert differences(old, new) == {
+        "metrics": "['BLEU'] became ['chrF']",
+        "test.1": f"None became {first}",
+        "train.2.weight": "1.0 became 2.0",
+    }
+
+
 def test_differences_name_both_values() -> None:
     old = {"a": 1, "b": {"c": 2, "d": 3}}
     new = {"a": 1, "b": {"c": 5}, "e": 4}

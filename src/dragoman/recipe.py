@@ -220,12 +220,23 @@ def vocabulary_of(model: ModelDirectory) -> dict[str, Any]:
 
 
 def differences(old: dict[str, Any], new: dict[str, Any], at: str = "") -> dict[str, str]:
-    """Find the keys in which two nested tables differ, and say how the value of each changed."""
+    """Find the keys in which two nested tables differ, and say how the value of each changed.
+
+    Tables in a list, such as corpora, are compared with those of the same number, from 1.
+    """
     found: dict[str, str] = {}
     for key in sorted(old.keys() | new.keys()):
         before, after = old.get(key), new.get(key)
-        if isinstance(before, dict) and isinstance(after, dict):
-            found |= differences(before, after, f"{at}{key}.")
+        one, other = _as_table(before), _as_table(after)
+        if one is not None and other is not None:
+            found |= differences(one, other, f"{at}{key}.")
         elif before != after:
             found[f"{at}{key}"] = f"{before!r} became {after!r}"
     return found
+
+
+def _as_table(value: Any) -> dict[str, Any] | None:
+    """Return a table, that of the tables in a list by their numbers, or None."""
+    if isinstance(value, list) and all(isinstance(each, dict) for each in value):
+        return {str(number): each for number, each in enumerate(value, 1)}
+    return value if isinstance(value, dict) else None
