@@ -66,7 +66,7 @@ def test_addresses_are_found_without_the_punctuation_behind_them(address: str) -
 
 
 @pytest.mark.parametrize(
-    "path", ["/etc/hosts", "/home/j\u00fcrgen/.config/", "~/.bashrc", "../a-b/c++", "./run.sh"]
+    "path", ["/etc/hosts", "/home/j\u00fcrgen/.config/", "~/.bashrc", "../a-b/c++", "C:/x"]
 )
 def test_paths_are_found_without_the_punctuation_behind_them(path: str) -> None:
     for text in (path, f"See {path}.", f"({path}), or", f'"{path}"', f"--to={path}"):

@@ -19,11 +19,11 @@ One that is written as an entity is not part of it."""
 
 _UNIX_PATH = r"""
     (?<![^\s(\[{"'\u2018\u201c\u00ab=:>{UNSPACED}])
-    (?: (?:~|\.{1,2})/ | /(?=(?:{WORD}|[.@+-])++/) )
+    (?: (?:~|\.{1,2}|[A-Za-z]:)/ | /(?=(?:{WORD}|[.@+-])++/) )
     (?:{WORD}|[/.@+-])* (?:{WORD}|[/+])
 """
-"""/etc/hosts, ~/x and ../x, but neither /etc nor and/or: of 1,695 in pairs of texts of programs,
-their translations have 1,640."""
+"""/etc/hosts, ~/x, ../x and C:/x, but neither /etc nor and/or: of 1,695 in pairs of texts of
+programs, their translations have 1,640."""
 
 _ADDRESS = r"""
     (?: (?i:https?|ftps?|file):// | (?i:www)\. ) [^\s<>"'{UNSPACED}]*[^\s<>"'.,;:!?)\]{UNSPACED}]
