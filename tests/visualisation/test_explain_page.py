@@ -253,12 +253,26 @@ def test_the_tree_has_every_candidate_and_one_line_to_the_translation(
     assert len(edges) == len(fates)
 
 
-def test_it_is_said_where_the_largest_weight_most_often_is_if_there_is_a_most() -> None:
+def test_it_is_said_where_the_largest_weight_is_in_most_rows() -> None:
     at_the_same, at_their_own = np.eye(3)[[1, 1, 1]], np.eye(3)[[0, 1, 1]]
 
     assert habit(at_the_same, "self_attention") == "largest weight 1.00 on average"
     assert habit(at_their_own, "self_attention").endswith("(2 of 3 rows) at its own position")
     assert habit(np.eye(1), "self_attention").endswith("(1 of 1 rows) at its own position")
+    half = np.eye(4)[[0, 1, 0, 0]]
+    assert habit(half, "self_attention") == "largest weight 1.00 on average"
+
+
+@pytest.mark.parametrize(
+    ("back", "where"),
+    [(0, "the token before"), (1, "the one before that"), (2, "3 positions back")],
+)
+def test_rows_of_a_decoder_are_named_after_what_follows_their_position(
+    back: int, where: str
+) -> None:
+    weights = np.eye(7)[[max(0, row - back) for row in range(7)]]
+
+    assert habit(weights, "self_attention", chosen=True).endswith(f" rows) at {where}")
 
 
 def test_a_bar_that_is_full_is_explained(page: Page) -> None:

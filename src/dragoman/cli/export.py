@@ -37,8 +37,8 @@ def export(
     support CTranslate2.
 
     marian is what Hugging Face's MarianMTModel and MarianTokenizer load. It only supports models
-    that were trained with model.norm = "after": the presets, and most models since 2018, have the
-    norm before each sublayer, which Marian cannot express.
+    that were trained with model.norm = "after": the presets have the norm before each sublayer,
+    which Marian cannot express.
 
     onnx is for onnxruntime, and thus for browsers, phones and other programming languages: one
     graph reads the source, and one writes the target token by token.

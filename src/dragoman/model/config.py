@@ -46,10 +46,11 @@ class TransformerConfig:
     1/512 nothing is dropped."""
 
     attention_dropout: float = 0.0
-    """Rate on attention weights; the paper's text does not mention it, but its code had it."""
+    """Rate on attention weights; the paper does not mention it. Its code had it at 0, and later
+    at 0.1."""
 
     feed_forward_dropout: float = 0.0
-    """Rate on the hidden layer of the feed-forward network, as in the paper's code."""
+    """Rate on the hidden layer of the feed-forward network, likewise."""
 
     norm: Literal["before", "after"] = "before"
     """Normalise before each sublayer and once at the end of each stack, or after each sublayer, as

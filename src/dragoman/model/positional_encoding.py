@@ -27,9 +27,10 @@ def sinusoids(
         PE(pos, 2i)     = sin(pos / 10000^(2i / d_model))
         PE(pos, 2i + 1) = cos(pos / 10000^(2i / d_model))      i = 0 ... d_model/2 - 1
 
-    so the wavelengths run from 2 pi to almost 10000 * 2 pi. `marian` has the same numbers, all
-    the sines first and then all the cosines. `tensor2tensor` is laid out like `marian` but has the
-    exponent i / (d_model/2 - 1), so that the last wavelength is 10000 * 2 pi exactly.
+    so the wavelengths run from 2 pi to almost 10000 * 2 pi. `marian`, as Hugging Face's
+    transformers have it for Marian, has the same numbers, all the sines first and then all the
+    cosines. `tensor2tensor`, as the paper's own code and Marian itself have it, is laid out so but
+    has the exponent i / (d_model/2 - 1), so that the last wavelength is 10000 * 2 pi exactly.
 
     For d_model = 4 the two divisors are 10000^0 = 1 and 10000^(2/4) = 100:
 

@@ -39,7 +39,7 @@ class NormAfter(ResidualConnection):
 
 
 class NormBefore(ResidualConnection):
-    """x + dropout(sublayer(norm(x))): learners' guides, and most models since 2018.
+    """x + dropout(sublayer(norm(x))): learners' guides, and most large models since GPT-2.
 
     The stack needs one more norm at its end.
     """

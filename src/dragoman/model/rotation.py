@@ -3,7 +3,7 @@
 The 2017 paper adds each token's position to its embedding once. Here nothing is added: in each
 self-attention layer, queries and keys are rotated by angles that grow with their positions. A dot
 product does not change when both vectors are rotated by the same angle, so all that it sees of two
-positions is their distance.
+positions is how far apart they are, and on which side.
 """
 
 from collections.abc import Callable

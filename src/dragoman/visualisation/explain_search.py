@@ -38,8 +38,8 @@ def search_section(search: SearchTrace, vocabulary: tuple[str, ...], ended: Sequ
         f"{2 * config.beam_size} most probable extensions are candidates (section 6.1). The first "
         f"{config.beam_size} that do not end live on. One that ends among the first "
         f"{config.beam_size} is kept apart with its score, log P / ((5 + n) / 6)^α, where n counts "
-        f"its tokens and α is {config.length_penalty:g} (Wu et al. 2016, equation 14): without a "
-        "penalty every further token would count against a translation."
+        f"its tokens and its end, and α is {config.length_penalty:g} (Wu et al. 2016, equation "
+        "14): without a penalty every further token would count against a translation."
     )
     return "".join(
         [

@@ -115,11 +115,14 @@ def _heads(
         else [(f"mean of {counted(len(weights), 'head')}", weights.mean(axis=0))]
     )
     kind = _name(sublayer.kind)
+    chosen = list(rows) != list(columns)  # a decoder's row is the token chosen at its position
     figures = [
         element(
             "figure",
             {},
-            element("figcaption", {}, escape(f"{name}: {habit(head, sublayer.kind)}")),
+            element(
+                "figcaption", {}, escape(f"{name}: {habit(head, sublayer.kind, chosen=chosen)}")
+            ),
             element(
                 "div",
                 {"class": "wide"},
@@ -133,23 +136,31 @@ def _heads(
     )
 
 
-def habit(weights: Array, kind: SublayerKind) -> str:
-    """Say how sharp a head is and, in self-attention, where its largest weight most often is.
+def habit(weights: Array, kind: SublayerKind, *, chosen: bool = False) -> str:
+    """Say how sharp a head is and, in self-attention, where its largest weight mostly is.
+
+    Args:
+        weights: A row for each position that asks.
+        kind: Of the sublayer.
+        chosen: Whether a row is named after the token that is chosen there, not the one given.
 
     >>> habit(np.array([[0.75, 0.25, 0.0], [0.75, 0.25, 0.0], [0.0, 1.0, 0.0]]), "self_attention")
-    'largest weight 0.83 on average, most often (2 of 3 rows) at the position before'
+    'largest weight 0.83 on average, mostly (2 of 3 rows) at the position before'
     """
     sharpness = f"largest weight {weights.max(axis=1).mean():.2f} on average"
     if kind == "cross_attention":
         return sharpness
     distances = weights.argmax(axis=1) - np.arange(len(weights))
-    (distance, count), *others = Counter(distances.tolist()).most_common(2)
-    if any(number == count for _, number in others):
+    ((distance, count),) = Counter(distances.tolist()).most_common(1)
+    if count <= len(weights) / 2:
         return sharpness
-    names = {0: "its own position", -1: "the position before", 1: "the position after"}
-    further = f"{abs(distance)} positions {'back' if distance < 0 else 'ahead'}"
+    if chosen:
+        names = {0: "the token before", -1: "the one before that"}
+    else:
+        names = {0: "its own position", -1: "the position before", 1: "the position after"}
+    further = f"{abs(distance) + chosen} positions {'back' if distance < 0 else 'ahead'}"
     where = names.get(distance, further)
-    return f"{sharpness}, most often ({count} of {len(weights)} rows) at {where}"
+    return f"{sharpness}, mostly ({count} of {len(weights)} rows) at {where}"
 
 
 def _contributions(layer: Sequence[SublayerTrace], tokens: Sequence[str]) -> str:

@@ -59,7 +59,7 @@ PROJECTIONS = Check(
 OUTPUT = Check(
     name="attention-output",
     finding="The heads are not mixed by W^O.",
-    why="What the heads found is never put together.",
+    why="Each head can then write into its own d_k features of the vector only.",
     section="3.2.2",
 )
 FORMULA = Check(

@@ -28,8 +28,8 @@ NORM = Check(
 FIRST = Check(
     name="residual-norm-first",
     finding="The norm stands before the sublayer, where the paper has it after the sum.",
-    why="It trains more stably and is what most do since 2018; it is not the paper's Add & Norm, "
-    "and each stack then needs one more norm at its end.",
+    why="It trains more stably and is what most large models do since GPT-2; it is not the paper's "
+    "Add & Norm, and each stack then needs one more norm at its end.",
     section="3.1",
     kind="note",
 )
