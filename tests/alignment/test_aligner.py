@@ -131,3 +131,10 @@ def test_a_head_that_the_model_does_not_have_is_refused(
 
     with pytest.raises(AlignmentError, match="the model has no layer"):
         Aligner(model.path).check()
+
+
+def test_the_command_that_is_named_can_be_pasted_into_a_shell(tmp_path: Path) -> None:
+    model = save_small_model(tmp_path / "my model")
+
+    with pytest.raises(AlignmentError, match=f"\"dragoman align '{model.path}'\" finds it"):
+        Aligner(model.path).check()

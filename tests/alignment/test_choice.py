@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from dragoman.alignment.choice import AlignedText, choose, measure, primer_text
+from dragoman.alignment.choice import AlignedText, check_pairs, choose, measure, primer_text
 from dragoman.alignment.links import AlignmentError, GoldAlignment
 from dragoman.alignment.words import Weights
 from dragoman.corpora.primer.corpus import generate
@@ -99,3 +99,11 @@ def test_the_embedded_corpus_serves_both_directions_and_no_other_languages() -> 
     assert back.gold[7].sure == {(j, i) for i, j in there.gold[7].sure}
     with pytest.raises(AlignmentError, match="the model is en-de; name a file of sentence pairs"):
         primer_text(("en", "de"))
+
+
+def test_pairs_of_one_word_on_a_side_cannot_show_which_head_aligns() -> None:
+    text = AlignedText(name="words", pairs=(("a", "b c d"), ("a b", "c")), gold=None)
+
+    with pytest.raises(AlignmentError, match="no pair of words has several words on both sides"):
+        check_pairs(text, [(1, 3), (2, 1)])
+    check_pairs(text, [(1, 3), (2, 2)])

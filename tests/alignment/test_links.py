@@ -80,3 +80,10 @@ def test_a_link_is_to_a_word_that_the_sentences_have(link: tuple[int, int], fits
     else:
         with pytest.raises(AlignmentError, match=f"1: it links word {link[0]} to word {link[1]}"):
             check_gold(Path("gold.align"), aligned, num_words)
+
+
+def test_a_file_without_any_link_judges_nothing() -> None:
+    with pytest.raises(
+        AlignmentError, match=r"^gold\.align: no line has a link, so nothing can be"
+    ):
+        check_gold(Path("gold.align"), [gold(set(), set())] * 2, [(2, 3)] * 2)

@@ -5,15 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.bulk.attempts import WHOLE, Attempts
+from dragoman.bulk.attempts import MOST, WHOLE, Attempts
 from dragoman.bulk.block_translator import BlockTranslator
-from dragoman.bulk.file_format import Block
+from dragoman.bulk.file_format import Block, BulkError
 from dragoman.bulk.files import in_this_process, translate_files
 from dragoman.bulk.job import Job
 from dragoman.bulk.kept import KeptParts
 from dragoman.bulk.unchanged import Unchanged
 from dragoman.translation import Translation
 from dragoman.translator import Translator
+
+from .test_files import poison
 
 BLOCK = Block(number=3, file=0, start=0, size=9, first_line=30, first_line_of_file=30, num_lines=10)
 
@@ -79,3 +81,24 @@ def test_lines_are_not_to_blame_for_what_all_with_text_fail_with(
 
     with pytest.raises(RuntimeError, match="no memory"):
         translate_files(job, in_this_process, lambda _: None)
+
+
+def test_a_block_on_which_processes_die_whatever_the_line_is_given_up(tmp_path: Path) -> None:
+    attempts = Attempts(tmp_path, "a")
+    for _ in range(MOST):
+        attempts.begin(BLOCK)
+
+    with pytest.raises(BulkError, match=f"^lines 31 to 40: {MOST} processes died while they"):
+        attempts.begin(BLOCK)
+
+
+def test_the_only_line_of_a_block_is_to_blame_if_others_were_translated(
+    job: Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (path,) = job.files.paths
+    path.write_text("w1 w2\n" * job.lines_per_block + "w3\n")
+    poison(monkeypatch, texts=frozenset({"w3"}))
+
+    assert translate_files(job, in_this_process, lambda _: None) == 1
+
+    assert job.output.read_text().count("\n") == job.lines_per_block + 1

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -583,3 +584,50 @@ def test_blocks_are_larger_where_a_gpu_translates(
 ) -> None:
     monkeypatch.setattr("dragoman.device.choose_device", lambda name: torch.device(device))
     assert TranslatorSettings(model=model, engine=engine).lines_per_block == lines
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("whole_lines", False), ("protect", False), ("shortlist", True)]
+)
+def test_what_was_translated_with_another_option_is_of_another_job(
+    job: Job, option: str, value: bool
+) -> None:
+    setting: dict[str, Any] = {option: value}
+    other = replace(job, translator=replace(job.translator, **setting))
+    before, after = job.identity(), other.identity()
+
+    changed = {name for name in before | after if before.get(name) != after.get(name)}
+    assert changed == {f"the option {option}"}
+
+
+def test_a_translation_without_alignments_does_not_go_on_with_them(job: Job) -> None:
+    stop_after(job, 2)
+
+    with pytest.raises(BulkError, match=r"the option alignments \(no before, yes now\); undo the"):
+        run(replace(job, alignments=job.output.with_name("alignments.txt")))
+
+
+def test_another_version_of_what_computes_is_noticed(
+    job: Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = job.identity()
+    monkeypatch.setattr("importlib.metadata.version", lambda package: f"another {package}")
+
+    after = job.identity()
+
+    assert {name for name in before if before[name] != after[name]} == {
+        f"the version of {package}" for package in ("dragoman", "ctranslate2", "torch")
+    }
+
+
+def test_each_setting_reaches_the_translator(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dragoman.translator.Translator", lambda _, **given: given)
+    search, glossary = SearchConfig(beam_size=3), Path("terms.tsv")
+    engine: dict[str, Any] = {"engine": "pytorch", "device": "cpu", "precision": "bf16"}
+    texts: dict[str, Any] = {"protect": False, "glossary": glossary, "search": search}
+    speed: dict[str, Any] = {"threads": 3, "shortlist": True}
+    settings = {**engine, **texts, **speed}
+
+    loaded: Any = TranslatorSettings(model=Path("model"), whole_lines=True, **settings).load()
+
+    assert loaded == {**settings, "split_sentences": False}

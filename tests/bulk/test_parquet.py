@@ -157,3 +157,35 @@ def test_a_group_of_more_than_a_million_rows_stays_one(tmp_path: Path) -> None:
 
     written = parquet.read_metadata(output)
     assert (written.num_row_groups, written.num_rows) == (1, num_rows)
+
+
+def test_texts_may_be_of_the_large_kind(tmp_path: Path) -> None:
+    """Polars and pandas write them."""
+    path = tmp_path / "in.parquet"
+    parquet.write_table(pa.table({"t": pa.array(["The cat."], pa.large_string())}), path)
+    format_ = ParquetTable(path, "t", "it")
+
+    ((line,),) = map(format_.read, format_.cut(8))
+
+    assert line.text == "The cat."
+
+
+def test_a_group_without_rows_stays_one(tmp_path: Path) -> None:
+    path, output = tmp_path / "in.parquet", tmp_path / "out.parquet"
+    schema = pa.schema([("t", pa.string())])
+    with parquet.ParquetWriter(path, schema) as writer:
+        for texts in (["a"], [], ["b", None]):
+            writer.write_table(pa.table({"t": pa.array(texts, pa.string())}))
+    format_ = ParquetTable(path, "t", "it")
+
+    read = [line.text for block in format_.cut(8) for line in format_.read(block)]
+    with output.open("wb") as stream:
+        format_.put_together(stream, ('"x"', '"y"', "null"))
+
+    assert read == ["a", "b", None]
+    assert parquet.read_table(output)["it"].to_pylist() == ["x", "y", None]
+
+
+def test_a_missing_file_is_not_called_damaged(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        ParquetTable(tmp_path / "nowhere.parquet", "t", "it").cut(8)

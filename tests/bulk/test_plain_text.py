@@ -12,7 +12,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.bulk.plain_text import PlainText, read_stream
+from dragoman.bulk.plain_text import READ_AT_ONCE, PlainText, read_stream
 from dragoman.corpora.text_file import CorpusError
 
 TEXT = st.text(st.sampled_from("ab \n\r\u2028\u0085\x0b\ufeff\U0001f600"), max_size=40)
@@ -130,3 +130,23 @@ def test_a_compressed_file_is_to_be_unpacked_first(
         PlainText((path,), "text").cut(1024)
     with pytest.raises(CorpusError, match="standard input: a compressed file; unpack it first"):
         list(read_stream(io.BytesIO(path.read_bytes()), "standard input"))
+
+
+class Endless(io.RawIOBase):
+    """A device that gives letters for as long as somebody reads."""
+
+    def __init__(self) -> None:
+        self.num_reads = 0
+
+    def read1(self, size: int) -> bytes:
+        self.num_reads += 1
+        assert self.num_reads < 10
+        return b"x" * size
+
+
+def test_a_line_without_end_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("dragoman.bulk.plain_text", "dragoman.corpora.text_file"):
+        monkeypatch.setattr(f"{module}.MAX_LINE_BYTES", 3 * READ_AT_ONCE)
+
+    with pytest.raises(CorpusError, match="standard input:1: a line of more than"):
+        list(read_stream(Endless(), "standard input"))  # type: ignore[arg-type]

@@ -1,15 +1,18 @@
 """A real Ray cluster on this machine, with actors that die."""
 
 import json
+import os
 import socket
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from dragoman.bulk.file_format import BulkError
+from dragoman.bulk.file_format import LINES_PER_BLOCK, LINES_PER_BLOCK_ON_GPU, BulkError
 from dragoman.bulk.files import rejections_path
 from dragoman.bulk.job import Job
-from dragoman.bulk.ray_cluster import on_cluster
+from dragoman.bulk.ray_cluster import _environment, on_cluster, on_processors
+from dragoman.errors import UsageError
 
 from .conftest import LINES, POISON, Start, result_of
 
@@ -42,3 +45,27 @@ def test_a_cluster_that_is_not_there_is_told_at_once() -> None:
 
     with pytest.raises(BulkError, match=f"^the Ray cluster {address}: Connection refused; give"):
         on_cluster(address, 1)
+
+
+def test_a_cluster_translates_on_processors_in_blocks_for_these(job: Job) -> None:
+    on_gpu = replace(job, lines_per_block=LINES_PER_BLOCK_ON_GPU)
+    asked_for = replace(job, translator=replace(job.translator, device="cuda"))
+
+    assert on_processors(job).lines_per_block == job.lines_per_block
+    assert on_processors(on_gpu).lines_per_block == LINES_PER_BLOCK
+    assert on_processors(job).translator.device == "cpu"
+    with pytest.raises(UsageError, match="--cluster translates on processors, not on cuda; leave"):
+        on_processors(asked_for)
+
+
+def test_the_environment_is_as_it_was_when_a_cluster_has_started(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("HERE", "before")
+    monkeypatch.delenv("NOWHERE", raising=False)
+
+    with _environment({"HERE": "now", "NOWHERE": "now"}):
+        assert (os.environ["HERE"], os.environ["NOWHERE"]) == ("now", "now")
+
+    assert os.environ["HERE"] == "before"
+    assert "NOWHERE" not in os.environ

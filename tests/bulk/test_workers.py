@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 
 from dragoman.bulk import workers
+from dragoman.bulk.attempts import MOST
 from dragoman.bulk.block_translator import Done
-from dragoman.bulk.file_format import Block
+from dragoman.bulk.file_format import Block, BulkError
 from dragoman.bulk.files import rejections_path
 from dragoman.bulk.job import Job
 from dragoman.bulk.kept import KeptParts
@@ -193,3 +194,44 @@ def test_an_error_in_a_worker_ends_the_command_with_its_sentence(
     assert process.returncode != 0
     assert "it has no copy for CTranslate2" in errors
     assert [path.name for path in text.parent.iterdir() if "out" in path.name] == []
+
+
+@pytest.mark.parametrize(("code", "num_deaths"), [(1, 1), (-signal.SIGKILL, MOST + 1)])
+def test_processes_that_cannot_even_begin_are_not_started_for_ever(
+    code: int, num_deaths: int
+) -> None:
+    started: list[_Dead] = []
+
+    def start() -> _Worker:
+        assert len(started) <= MOST
+        ours, theirs = Pipe()
+        theirs.close()
+        process = _Dead()
+        process.exitcode = code
+        started.append(process)
+        return _Worker(process, ours)  # type: ignore[arg-type]
+
+    with pytest.raises(BulkError, match=f"a worker process ended with exit code {code} before"):
+        list(_feed(start, 1, [BLOCK]))
+
+    assert len(started) == num_deaths
+
+
+@pytest.mark.parametrize(("count", "threads"), [(1, 5), (2, 2), (8, 1)])
+def test_the_processes_share_the_processors(
+    job: Job, count: int, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[int | None] = []
+
+    def start(job: Job, *_: object) -> _Worker:
+        given.append(job.translator.threads)
+        ours, theirs = Pipe()
+        theirs.send(Done(8, [], "an engine"))
+        return _Worker(_Dead(), ours)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(workers, "_start", start)
+    monkeypatch.setattr(workers, "num_cpus", lambda: 5)
+
+    list(with_workers(count)(job, KeptParts(job.output, {}, Unchanged([])), [BLOCK]))
+
+    assert given == [threads]

@@ -93,3 +93,47 @@ def test_a_student_that_is_none_is_wrong_use_without_an_output_too(
     assert main([*command, "--set", VALIDATION]) == 2
 
     assert "unknown model.preset 'a/b'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("use", "path", "problem"),
+    [
+        ("validation", "$NOWHERE/dev.tsv", "the environment variable NOWHERE is not defined"),
+        ("test", "gone.tsv", "gone.tsv: there is no such file"),
+    ],
+)
+def test_a_text_that_judges_and_is_not_there_is_missed(
+    use: str, path: str, problem: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, run, pairs = build_model(tmp_path), tmp_path / "run", tmp_path / "pairs.tsv"
+    pairs.write_text("a cat\tun gatto\n", encoding="utf-8")
+    texts = {"validation": str(pairs), use: path}
+    command = ["distill", str(model), str(pairs), "--student", "tiny-6-1", "-o", str(run)]
+    for name, text in texts.items():
+        command += ["--set", f'corpora.{name}=[{{path="{text}"}}]']
+
+    assert main(command) == 1
+
+    error = capsys.readouterr().err
+    assert f"{problem}, and the student is judged by it; run the command where" in error
+    assert f"--set 'corpora.{use}=[{{path=\"dev.tsv\"}}]'" in error
+    assert not run.exists()
+
+
+def test_a_compiler_that_is_not_there_is_missed_before_anything_is_translated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, run, pairs = build_model(tmp_path), tmp_path / "run", tmp_path / "pairs.tsv"
+    pairs.write_text("a cat\tun gatto\n", encoding="utf-8")
+    monkeypatch.setattr("dragoman.training.compilation._has_cpp_compiler", lambda: False)
+    settings = (
+        f'corpora.validation=[{{path="{pairs}"}}]',
+        "training.compile=true",
+        "training.device=cpu",
+    )
+    command = ["distill", str(model), str(pairs), "--student", "tiny-6-1", "-o", str(run)]
+
+    assert main([*command, *(f"--set={setting}" for setting in settings)]) == 1
+
+    assert "C++ compiler" in capsys.readouterr().err
+    assert not run.exists()

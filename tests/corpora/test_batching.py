@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dragoman.corpora import epoch_plan, shapes, token_store
 from dragoman.corpora.batch import FILLER, Batch, Part
 from dragoman.corpora.batching import Batches, Position, Resample, Sentence, Tokens, Update
 from dragoman.corpora.batching_config import BatchingConfig
@@ -448,3 +449,20 @@ def test_any_number_of_processes_sees_the_same_pairs_in_the_same_order(
                 assert part.target[place].tolist() == batch.target[row].tolist()
             real = sum(np.count_nonzero(part.indices != FILLER) for part in parts)
             assert real == len(batch.indices)
+
+
+def test_a_plan_is_the_same_if_lengths_are_read_in_blocks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpora: Corpora = [(1.0, [(n % 12 + 1, n % 7 + 1) for n in range(25)]), (2.0, [(12, 12)] * 5)]
+    whole = build(tmp_path / "whole", corpora)
+    histogram = length_histogram(TokenStore.open(tmp_path / "whole", fingerprint="ours"))
+
+    for module in (epoch_plan, shapes, token_store):
+        monkeypatch.setattr(module, "_BLOCK", 3)
+
+    in_blocks = build(tmp_path / "blocks", corpora)
+    store = TokenStore.open(tmp_path / "blocks", fingerprint="ours")
+    np.testing.assert_array_equal(length_histogram(store), histogram)
+    assert in_blocks.epoch(0).pairs.tolist() == whole.epoch(0).pairs.tolist()
+    assert in_blocks.epoch(0).shapes.tolist() == whole.epoch(0).shapes.tolist()

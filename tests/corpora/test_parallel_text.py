@@ -176,6 +176,23 @@ def test_only_a_line_feed_ends_a_line(tmp_path: Path, separator: str) -> None:
     assert read(path) == [(f"a{separator}b", f"c{separator}d", 1)]
 
 
+def test_a_pair_may_begin_as_xml_does(tmp_path: Path) -> None:
+    line = b'<?xml version="1.0"?>'
+    path = written(tmp_path / "a.tsv", line + b"\t" + line + b"\n")
+
+    assert read(path) == [(line.decode(), line.decode(), 1)]
+
+
+def test_one_line_may_end_in_a_carriage_return(tmp_path: Path) -> None:
+    assert read(written(tmp_path / "a.tsv", b"cat\tgatto\r")) == [("cat", "gatto", 1)]
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="there is no /proc")
+def test_why_the_system_cannot_read_a_file_is_said() -> None:
+    with pytest.raises(CorpusError, match=r"^/proc/self/mem: cannot be read: Input/output error$"):
+        read(Path("/proc/self/mem"))
+
+
 # What is refused
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -551,3 +552,68 @@ def test_text_of_which_nothing_fits_is_an_error(prepare: Prepare, side: str) -> 
 
     with pytest.raises(CorpusError, match=rf"^{side}: every pair .* more than 32 tokens"):
         prepare(texts["train"], validation=texts["validation"])
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"max_length": 31},
+        {"languages": ("en", "es")},
+        {"cleaning": CleaningConfig(max_words=99)},
+        {"tokenizer": TokenizerConfig(kind="words", min_frequency=2)},
+    ],
+    ids=lambda changes: next(iter(changes)),
+)
+def test_text_that_was_prepared_with_another_setting_is_refused(
+    tmp_path: Path, changes: dict[str, Any]
+) -> None:
+    (tmp_path / "train.tsv").write_text("\n".join(sentences(100, 160)))
+    preparation = TextPreparation(
+        tmp_path / "data",
+        languages=("en", "it"),
+        corpora=CorporaConfig(train=(CorpusConfig(path=str(tmp_path / "train.tsv")),)),
+        cleaning=CleaningConfig(),
+        tokenizer=TokenizerConfig(kind="words", min_frequency=1),
+        max_length=32,
+    )
+    preparation.prepare(print, replace_other=False)
+    preparation.prepare(print, replace_other=False)
+
+    with pytest.raises(PreparationError, match=r"\(a setting changed since\)"):
+        replace(preparation, **changes).prepare(print, replace_other=False)
+
+
+def test_the_sizes_of_two_vocabularies_are_said_in_the_order_of_the_languages(
+    tmp_path: Path, said: list[str]
+) -> None:
+    lines = [f"{line}\tuno" for line, _ in (each.split("\t") for each in sentences(100, 160))]
+    (tmp_path / "train.tsv").write_text("\n".join(lines))
+    preparation = TextPreparation(
+        tmp_path / "data",
+        languages=("en", "it"),
+        corpora=CorporaConfig(train=(CorpusConfig(path=str(tmp_path / "train.tsv")),)),
+        cleaning=CleaningConfig(max_length_ratio=99.0),
+        tokenizer=TokenizerConfig(kind="words", min_frequency=1, joint=False),
+        max_length=32,
+    )
+
+    text = preparation.prepare(said.append, replace_other=False)
+
+    source, target = text.tokenizers.source.vocab_size, text.tokenizers.target.vocab_size
+    assert source > target
+    assert f"encoding, {source} and {target} vocabulary entries" in said
+
+
+def test_validation_text_of_release_0_1_0_that_is_cut_short_is_made_again(
+    prepare: Prepare, tmp_path: Path
+) -> None:
+    prepare(sentences(100, 160), validation=sentences(200, 205))
+    summary, validation = (tmp_path / "data" / name for name in ("summary.json", "validation.tsv"))
+    table = json.loads(summary.read_bytes())
+    del table["written"]
+    summary.write_text(json.dumps(table))
+    validation.write_text("".join(validation.read_text().splitlines(keepends=True)[:3]))
+
+    text = prepare(sentences(100, 160), validation=sentences(200, 205), replace_other=False)
+
+    assert len(text.validation) == 5

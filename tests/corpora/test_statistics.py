@@ -1,5 +1,6 @@
 """Statistics of a corpus: every number can be counted by hand."""
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -233,3 +234,9 @@ def test_many_sentences_are_compared(tmp_path: Path) -> None:
 def test_a_corpus_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match="the file is empty"):
         measured(tmp_path / "a.tsv", "")
+
+
+def test_quotation_marks_of_records_are_text(tmp_path: Path) -> None:
+    rows = [json.dumps({"en": f'"Yes, {n}"', "it": f'"Sì, {n}"'}) for n in range(5)]
+
+    assert measured(tmp_path / "a.jsonl", "\n".join(rows)).warnings == ()

@@ -1,3 +1,4 @@
+import os
 import resource
 import subprocess
 import sys
@@ -6,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dragoman.corpora import token_store
 from dragoman.corpora.store_description import TokenStoreError
 from dragoman.corpora.token_store import TokenStore
 from dragoman.corpora.token_store_writer import TokenStoreWriter
@@ -287,3 +289,34 @@ def test_a_process_that_reads_all_of_a_store_keeps_none_of_it(tmp_path: Path) ->
     tokens, grown = map(int, done.stdout.split())
     assert tokens == 2 * 5000 * 250
     assert grown < 2 * tokens / 4  # two bytes a token: the store is 5 MB
+
+
+def test_lengths_are_the_same_in_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path)
+    monkeypatch.setattr(token_store, "_BLOCK", 2)
+
+    source_lengths, target_lengths = TokenStore.open(tmp_path, fingerprint="ours").lengths()
+
+    assert (source_lengths.tolist(), target_lengths.tolist()) == ([3, 1, 4], [1, 2, 3])
+
+
+def test_each_file_is_on_the_disk_before_the_description_says_that_the_store_is_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flushed: list[tuple[str, int]] = []
+    fsync = os.fsync
+
+    def remember(descriptor: int) -> None:
+        name = Path(f"/proc/self/fd/{descriptor}").readlink().name
+        flushed.append((name, sum((tmp_path / each).exists() for each in FILES)))
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", remember)
+    write(tmp_path)
+
+    described = next(i for i, (name, _) in enumerate(flushed) if "store.json" in name)
+    assert flushed[:described] == [
+        *((f"{name}.tmp", 0) for name in FILES),
+        (tmp_path.name, 0),  # an earlier description is gone before there are other files
+        (tmp_path.name, 4),
+    ]

@@ -58,3 +58,10 @@ def test_turkish_has_two_pairs_of_i() -> None:
     truecaser.learn("Kardeşim de İstanbul ve Isparta yolunda.")
 
     assert truecaser.restore("istanbul ve ısparta. iyi. ışık") == "İstanbul ve Isparta. İyi. Işık"
+
+
+def test_a_text_of_which_half_the_words_have_capitals_is_no_title() -> None:
+    truecaser = Truecaser("en")
+    truecaser.learn("Go to Rome in May.")
+
+    assert truecaser.restore("to rome") == "To Rome"

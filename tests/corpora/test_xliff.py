@@ -202,6 +202,15 @@ def test_copies_of_what_is_not_to_be_translated_are_no_translations(tmp_path: Pa
         assert pairs == [("a", ""), ("a", ""), ("b", "c"), ("b", "c")]
 
 
+def test_a_file_may_say_that_nothing_in_it_is_to_be_translated(tmp_path: Path) -> None:
+    content = document_2(
+        unit_2(segment("a", "a")), unit_2(segment("b", "c"), attributes="translate='yes'")
+    )
+    path = written(tmp_path / "a.xlf", content.replace("<file ", "<file translate='no' "))
+
+    assert [pair[:2] for pair in read(path)] == [("a", ""), ("b", "c")]
+
+
 @pytest.mark.parametrize(
     ("languages", "pair"),
     [

@@ -246,3 +246,7 @@ def test_a_teacher_without_one_good_translation_of_a_corpus_does_not_teach_that(
 
     with pytest.raises(CorpusError, match=r"every translation for 2\.tsv has a fault"):
         write_pairs(translations, [(tmp_path / "1.tsv", 1), (tmp_path / "2.tsv", 1)])
+
+
+def test_a_first_line_that_is_indented_is_no_pair(tmp_path: Path) -> None:
+    assert taught(tmp_path, monolingual="\ta cat\t\na dog\n").sources == ["a cat", "a dog"]

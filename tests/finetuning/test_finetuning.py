@@ -20,6 +20,7 @@ from dragoman.corpora.batching_config import BatchingConfig
 from dragoman.corpora.preparation import PreparationError
 from dragoman.corpora.text_file import CorpusError
 from dragoman.errors import UsageError
+from dragoman.evaluation.config import EvaluationConfig
 from dragoman.finetuning import recipe as recipes
 from dragoman.finetuning.recipe import (
     FEWEST_UPDATES_PER_EPOCH,
@@ -511,3 +512,65 @@ def test_wrong_use_is_refused(
 ) -> None:
     assert main(["finetune", str(teacher), *arguments]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_the_longest_sentences_that_the_model_has_seen_are_learnt_from(
+    teacher: Path, tmp_path: Path
+) -> None:
+    longest = ModelDirectory(teacher).description.max_length
+    for length, is_learnt in ((longest, True), (longest + 1, False)):
+        text = write_lines(tmp_path / "long.tsv", [f"{'one ' * length}\t{'uno ' * length}"])
+        if is_learnt:
+            assert recipe_of(teacher, text, epochs=3.0).training.updates == 3
+        else:
+            with pytest.raises(CorpusError, match="no sentence that the model could learn from"):
+                recipe_of(teacher, text, epochs=3.0)
+
+
+def test_what_is_named_stays_whatever_else_is_named_and_however_it_is_written(
+    teacher: Path, mine: str
+) -> None:
+    spaced = recipe_of(teacher, mine, "training.updates = 20", "batching.tokens_per_update = 300")
+
+    assert (spaced.training.updates, spaced.batching.tokens_per_update) == (20, 300)
+    with pytest.raises(UsageError, match="needs search_every = 1"):
+        recipe_of(teacher, mine, "training.metric=BLEU", "training.search_every=3")
+
+
+def test_who_names_the_text_is_not_told_that_old_text_may_be_kept(
+    teacher: Path, mine: str, text: dict[str, str]
+) -> None:
+    both = f'corpora.train=[{{path="{mine}"}}, {{path="{text["train"]}", hold_out=false}}]'
+
+    _, remarks = finetuning_recipe(order_of(teacher, mine, both))
+
+    assert remarks == []
+
+
+@pytest.mark.slow
+def test_a_model_that_is_gone_is_not_compared_with_what_it_became(
+    copied: Path, mine: str, tmp_path: Path
+) -> None:
+    order = order_of(
+        copied,
+        mine,
+        "training.updates=2",
+        "evaluation.bootstrap_samples=100",
+        directory=tmp_path / "run",
+    )
+    assert fine_tune(order, Display()) is None
+    (copied / "model.toml").unlink()
+    listener = Listener()
+
+    assert fine_tune(order, listener) is None
+
+    assert listener.messages[-1].endswith(", so the two are not compared")
+
+
+@pytest.mark.slow
+def test_the_difference_is_judged_though_the_recipe_asks_for_no_interval(start: FineTune) -> None:
+    said = start("training.updates=2", "evaluation.bootstrap_samples=0")
+
+    comparisons = [text for text in said if text.startswith("metric")]
+    assert len(comparisons) == 2
+    assert all(f"bs:{EvaluationConfig.bootstrap_samples}" in text for text in comparisons)

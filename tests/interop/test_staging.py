@@ -298,3 +298,11 @@ def test_the_directory_that_one_is_in_is_refused(
 
     with pytest.raises(OutputError, match=r"this directory .* you are in it; name one"):
         export(Path(), "newer")
+
+
+def test_an_export_of_release_0_1_0_which_lists_no_files_is_replaced(output: Path) -> None:
+    (output / "config.json").write_text(json.dumps({WEIGHTS_OF_ORIGIN: "0"}))
+
+    export(output, "newer")
+
+    assert (output / WEIGHTS).read_text() == "newer"

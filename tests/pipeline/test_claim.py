@@ -194,3 +194,15 @@ def test_only_the_first_process_claims_a_directory(
         train_model(make_recipe(), tmp_path / "run", display)
 
     assert not (tmp_path / "run" / "recipe.toml").exists()
+
+
+def test_of_many_changes_the_first_are_named_and_the_others_counted(
+    make_recipe: MakeRecipe, tmp_path: Path
+) -> None:
+    claim(make_recipe(), tmp_path)
+    checkpoint(tmp_path)
+    training = {"updates": 9, "validate_every": 3, "warmup_updates": 2, "learning_rate": 0.5}
+    changes = {f"training__{name}": value for name, value in training.items()}
+
+    with pytest.raises(RunError, match=r"\(([^;]+; ){5}and 2 more\); undo the change"):
+        claim(make_recipe(**changes, seed=2, model__dropout=0.3, model__d_ff=20), tmp_path)

@@ -17,7 +17,7 @@ from dragoman.pipeline.publication import Publisher
 from dragoman.pipeline.run import _prepare_text
 from dragoman.pipeline.validation import Validator
 from dragoman.recipe import Recipe
-from dragoman.training.averaging import Weights
+from dragoman.training.averaging import Weights, weights_of
 from dragoman.training.loop import Trainer
 from dragoman.training.objective import for_validation
 from dragoman.training.progress import Progress
@@ -189,3 +189,30 @@ def test_a_recipe_without_licence_says_so(published: Path, make_recipe: MakeReci
 
     assert "license:" not in card
     assert "Licence of the text: not stated in the recipe." in card
+
+
+def test_what_a_run_has_taken_is_published(
+    make_recipe: MakeRecipe, tmp_path: Path, display: Listener
+) -> None:
+    recipe = make_recipe()
+    _, objective = build(recipe, tmp_path)
+    publisher = Publisher(recipe, _prepare_text(recipe, tmp_path, display), tmp_path / "model")
+    weights = weights_of(objective.transformer)
+
+    publisher.publish(weights, Progress(update=7, tokens=4321, seconds=90.0))
+
+    description = ModelDirectory(tmp_path / "model").description
+    training = description.training
+    taken = (training["updates"], training["target_tokens"], training["minutes"])
+    assert taken == (7, 4321, 1.5)
+    assert training["weights"] == "update 7"
+    assert description.max_length == recipe.batching.max_length
+
+
+def test_the_card_names_the_layers_of_each_stack(published: Path) -> None:
+    description = ModelDirectory(published).description
+    model = replace(description.model, num_encoder_layers=6, num_decoder_layers=2)
+
+    card = model_card(replace(description, model=model), "")
+
+    assert "6 encoder layers and 2 decoder layers, d_model 16, d_ff 24, 2 heads" in card

@@ -1,15 +1,17 @@
 """A finished run has a page that shows it, and is finished without the page, too."""
 
+import re
 import shutil
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
+from dragoman.corpora.token_store_writer import TokenStoreWriter
 from dragoman.errors import DragomanError
 from dragoman.model_directory import ModelDirectory, count_parameters
 from dragoman.pipeline import run
-from dragoman.pipeline.report import write_report
+from dragoman.pipeline.report import MOST_STAGES, _data, _samples, write_report
 from dragoman.pipeline.run import train_model
 from dragoman.recipe import recipe_from_table
 from dragoman.training.journal import read_journal
@@ -135,3 +137,28 @@ def test_a_run_does_not_write_over_the_report_of_another_program(
 
     with pytest.raises(DragomanError, match=r"report\.html was not made by a run"):
         train_model(make_recipe(), tmp_path / "run", display)
+
+
+def test_of_many_validations_some_are_shown_from_the_first_to_the_last() -> None:
+    sample = {"source": "one", "reference": "uno"}
+    events = [
+        {"update": n, "samples": [{**sample, "translation": f"uno {n}"}]} for n in range(1, 31)
+    ]
+
+    shown = _samples(events)
+
+    updates = [int(number) for number in re.findall(r"update (\d+)", shown)]
+    assert (len(updates), updates[0], updates[-1]) == (MOST_STAGES, 1, 30)
+    assert sorted(updates) == updates
+    assert "at 8 of 30 validations" in shown
+
+
+def test_the_tokens_of_each_side_are_counted(tmp_path: Path) -> None:
+    store = tmp_path / "data" / "train"
+    with TokenStoreWriter(store, vocab_size=30, fingerprint="ours", max_length=9) as writer:
+        writer.start_corpus("books", weight=1.0)
+        writer.add([[5, 6], [7]], [[8, 9, 10], [11, 12]])
+
+    written = _data(tmp_path, {"recipe": {"corpora": {"overlap": "drop"}}, "corpora": []})
+
+    assert "2 pairs of 3 source and 5 target tokens." in written

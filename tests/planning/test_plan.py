@@ -19,6 +19,7 @@ from dragoman.cli import main
 from dragoman.config import read_table
 from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.primer.corpus import generate
+from dragoman.errors import OUT_OF_MEMORY
 from dragoman.planning import machine, plan
 from dragoman.planning.choice import Candidate
 from dragoman.planning.plan import make_plan
@@ -613,3 +614,76 @@ def test_wrong_use_is_named(
 ) -> None:
     assert main(["plan", *arguments]) == code
     assert message in capsys.readouterr().err
+
+
+def test_where_the_time_is_too_short_for_the_smallest_model_more_of_it_is_named(
+    planned: Callable[[float], plan.Plan], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plan, "PARAMETERS_PER_TOKEN_OF_TEXT", 1e9)
+    monkeypatch.setattr("dragoman.planning.choice.PARAMETERS_PER_TOKEN_OF_TEXT", 1e9)
+
+    *_, model, _ = planned(2.0).reasons
+
+    assert "the smallest one, and even it needs more time (2 tokens seen for each" in model
+
+
+def test_memory_is_what_the_vocabulary_takes_if_that_is_more(
+    planned: Callable[[float], plan.Plan], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dragoman.planning.text.PROCESS_MIB", 9000.0)
+
+    assert planned(60.0).peak_mib == pytest.approx(9000.0, rel=0.01)
+
+
+@pytest.mark.parametrize(("device", "tokens"), [("cpu", 4096), ("meta", 16_384)])
+def test_updates_are_larger_where_no_cpu_computes_them(
+    pairs: Path, monkeypatch: pytest.MonkeyPatch, device: str, tokens: int
+) -> None:
+    monkeypatch.setattr(plan, "rehearse", lambda *_, **__: REHEARSAL)
+    monkeypatch.setattr(plan, "training_rate", lambda *_: 1e10)
+    monkeypatch.setattr(plan, "device_of_process", torch.device)
+    monkeypatch.setattr("dragoman.planning.choice.UPDATES", 5)
+
+    made = make_plan({**given(pairs), "training": {"device": device}}, 60.0, lambda message: None)
+
+    assert made.recipe["batching"]["tokens_per_update"] == tokens
+
+
+@pytest.mark.parametrize(("updates", "validate_every"), [(6, 3), (7, 4)])
+def test_a_rehearsal_validates_twice_and_translates_no_longer_than_need_be(
+    pairs: Path,
+    sample: list[CorpusConfig],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    updates: int,
+    validate_every: int,
+) -> None:
+    rehearsed: dict[str, Any] = {}
+
+    def run(command: list[str], **_: Any) -> NoReturn:
+        rehearsed.update(read_table(Path(command[command.index("train") + 1])))
+        raise PlanError("enough")
+
+    monkeypatch.setattr(subprocess, "Popen", run)
+    search = {"length_penalty": 0.3, "max_length_ratio": 3.0}
+    table = {**given(pairs), "training": {"validate_every": 99}, "search": search}
+
+    with pytest.raises(PlanError, match="enough"):
+        rehearse(table, sample, tmp_path, updates=updates, minutes=1.0)
+
+    training = rehearsed["training"]
+    assert (training["updates"], training["validate_every"]) == (updates, validate_every)
+    assert rehearsed["search"] == {
+        "length_penalty": 0.3,
+        "max_length_ratio": 1.0,
+        "max_length_extra": 10,
+    }
+
+
+def test_a_rehearsal_that_says_that_memory_is_too_small_has_lacked_it(
+    sample: list[CorpusConfig], tmp_path: Path, program: Path
+) -> None:
+    program.write_text(f"#!/bin/sh\necho 'dragoman: {OUT_OF_MEMORY}' >&2\nexit 1\n")
+
+    with pytest.raises(RehearsalMemoryError, match=f"failed: {OUT_OF_MEMORY}"):
+        rehearse({"training": {}}, sample, tmp_path, updates=2, minutes=1.0)

@@ -244,3 +244,41 @@ def test_a_heading_is_told(tmp_path: Path) -> None:
     warnings = measure([corpus], ("en", "it"), tmp_path).warnings
 
     assert f"{corpus.path}: line 1 (source, target) looks like a heading; remove it" in warnings
+
+
+@pytest.mark.parametrize(("few", "least", "most"), [(1000, 1.25, 1.5), (100, 1.0, 1.25)])
+def test_where_there_are_few_pairs_a_sentence_may_have_a_quarter_more_tokens(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, few: int, least: float, most: float
+) -> None:
+    monkeypatch.setattr(text, "FEW_PAIRS", few)
+    pairs = [(f"the number {n} is here " * 9, f"il numero {n} è qui " * 9) for n in range(300)]
+
+    measured = measure([write(tmp_path / "a.tsv", pairs)], ("en", "it"), tmp_path)
+
+    vocabulary = train_tokenizers(
+        TokenizerConfig(vocab_size=measured.vocab_size), lambda: read_sample(measured), tmp_path
+    )
+    longest = max(len(vocabulary.target.encode(target)) for _, target in read_sample(measured))
+    assert 40 < longest < 150
+    assert least <= (measured.max_length + 1) / longest < most
+
+
+def test_one_long_pair_among_many_is_left_out(tmp_path: Path) -> None:
+    pairs = [*numbered(1500), ("and one " * 90, "e uno " * 90)]
+
+    measured = measure([write(tmp_path / "a.tsv", pairs)], ("en", "it"), tmp_path)
+
+    assert measured.max_length == 32
+    assert measured.pairs == 1500
+    assert measured.share_too_long == pytest.approx(1 / 1501)
+
+
+def test_a_text_that_is_drawn_as_a_whole_takes_no_further_time_for_its_vocabulary(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus = write(tmp_path / "a.tsv", numbered(300))
+
+    assert measure([corpus], ("en", "it"), tmp_path).further_vocabulary_seconds == 0.0
+
+    monkeypatch.setattr(sample, "SAMPLE_PAIRS", 100)
+    assert measure([corpus], ("en", "it"), tmp_path).further_vocabulary_seconds > 0.0

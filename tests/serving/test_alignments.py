@@ -151,3 +151,19 @@ def test_a_server_without_pytorch_says_so(address: str, monkeypatch: pytest.Monk
         "this server cannot look inside its models: PyTorch is not installed there"
     }
     assert [(card["aligns"], card["explains"]) for card in cards] == [(False, False)] * 2
+
+
+def test_a_look_inside_is_not_waited_for_longer_than_a_translation(
+    english_italian: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    align = Insight.align
+
+    def slowly(insight: Insight, source: str, target: str) -> Alignment:
+        time.sleep(1)
+        return align(insight, source, target)
+
+    monkeypatch.setattr(Insight, "align", slowly)
+    with serving([loaded(english_italian)], Settings(timeout=0.2)) as url:
+        answer = post(url, "alignment", text=SENTENCE, translation=TRANSLATION)
+
+    assert answer.status_code == 504

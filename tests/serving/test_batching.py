@@ -264,3 +264,83 @@ def test_one_hard_text_does_not_shut_others_out() -> None:
     let_in = run(Sluggish(), scenario, Settings(max_wait=0.18))  # type: ignore[arg-type]
 
     assert let_in == [True] * 40
+
+
+def test_who_is_refused_is_told_how_long_the_others_take() -> None:
+    async def scenario(batcher: Batcher) -> None:
+        refused = pytest.raises(RefusalError)
+        with batcher.room_for(10_000), batcher.room_for(10_000), refused as refusal:
+            batcher.room_for(10_000).__enter__()
+        assert refusal.value.retry_after == 4  # 0.2 ms for each character
+
+    run(Picky(), scenario, Settings(max_wait=1.0))  # type: ignore[arg-type]
+
+
+def test_a_sentence_does_not_wait_for_a_book_that_is_searched_for_otherwise(
+    copying: tuple[Copier, ServedModel],
+) -> None:
+    engine, model = copying
+    num_lines = 10 * CHARACTERS_PER_BATCH // len(LINE)
+
+    async def scenario(batcher: Batcher) -> int:
+        engine.gate.clear()
+        book = asyncio.create_task(batcher.translate([LINE] * num_lines, SEARCH))
+        await until(lambda: bool(engine.asked))
+        other = replace(SEARCH, n_best=3)
+        sentence = asyncio.create_task(batcher.translate(["a cat"], other))
+        await asyncio.sleep(0)
+        engine.gate.set()
+        await sentence
+        batches = len(engine.asked)
+        await book
+        return batches
+
+    assert run(model.translator, scenario) <= 3
+
+
+def test_searches_that_differ_are_done_in_the_order_in_which_they_came(
+    copying: tuple[Copier, ServedModel],
+) -> None:
+    heard: list[int] = []
+
+    async def scenario(batcher: Batcher) -> None:
+        await asyncio.gather(
+            *(
+                batcher.translate(
+                    ["cat"],
+                    replace(SEARCH, n_best=n),
+                    lambda _, found: heard.append(len(found.alternatives)),
+                )
+                for n in (1, 2, 3)
+            )
+        )
+
+    run(copying[1].translator, scenario)
+
+    assert heard == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("num_threads", "seconds", "num_characters", "expected"),
+    [
+        (1, 0.8, CHARACTERS_PER_BATCH, 2.4e-4),  # a fifth of the way from 0.2 to 0.4 ms
+        (2, 0.8, CHARACTERS_PER_BATCH, 2e-4),  # of which two threads do two at a time
+        (1, 8.0, 10 * CHARACTERS_PER_BATCH, 2.4e-4),  # more than full is full
+        (1, 0.08, CHARACTERS_PER_BATCH // 10, 2.04e-4),
+        (1, 0.2, CHARACTERS_PER_BATCH, 1.5e-4),  # half of the way from 0.2 to 0.1 ms
+        (1, 0.02, CHARACTERS_PER_BATCH // 10, 1.5e-4),
+    ],
+)
+def test_a_batch_changes_what_is_expected_of_the_next_ones(
+    num_threads: int, seconds: float, num_characters: int, expected: float
+) -> None:
+    async def scenario(batcher: Batcher) -> float:
+        batcher._learn_speed(seconds, num_characters)
+        return batcher._seconds_per_character
+
+    translator = Picky()
+    translator.searches_at_once = num_threads
+
+    found = run(translator, scenario)  # type: ignore[arg-type]
+
+    assert found == pytest.approx(expected)

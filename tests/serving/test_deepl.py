@@ -272,3 +272,38 @@ def test_tags_are_kept_as_translation_memories_send_them(
         client.close()
 
     assert found.text == xml
+
+
+@pytest.mark.parametrize(
+    ("kind", "option", "num_pieces"),
+    [
+        ("xml", {}, 4),  # the whole, and what is between the tags
+        ("xml", {"splitting_tags": ["p", "x"]}, 3),
+        ("xml", {"splitting_tags": "p, X"}, 3),
+        ("html", {}, 3),
+        ("html", {"non_splitting_tags": ["DIV"]}, 4),
+    ],
+)
+def test_a_client_says_which_tags_separate_sentences(
+    copying: tuple[Copier, ServedModel], kind: str, option: dict[str, Any], num_pieces: int
+) -> None:
+    engine, model = copying
+    tag = "x" if kind == "xml" else "div"
+    text = f"The cat<{tag}>A dog</{tag}>A cat"
+    fields = {"text": text, "target_lang": "IT", "source_lang": "EN", "tag_handling": kind}
+
+    with serving([model]) as url:
+        answer = requests.post(f"{url}/v2/translate", json=fields | option, timeout=30)
+
+    assert answer.json()["translations"][0]["text"] == text
+    assert engine.asked == [num_pieces]
+
+
+@pytest.mark.parametrize("name", ["text", "text[]"])
+def test_a_form_may_repeat_a_field_often_and_mark_it_as_a_list(address: str, name: str) -> None:
+    fields = [(name, number) for number in "7896"]
+    languages = [("target_lang", "it"), ("source_lang", "en")]
+
+    answer = requests.post(f"{address}/v2/translate", data=fields + languages, timeout=30).json()
+
+    assert [found["text"] for found in answer["translations"]] == list("7896")

@@ -336,3 +336,10 @@ def test_half_a_character_in_a_list_is_replaced(address: str) -> None:
     answer = requests.post(f"{address}/translate", json=body, timeout=30)
 
     assert answer.json() == {"translatedText": ["7 \ufffd"]}
+
+
+def test_a_page_is_told_how_much_text_is_taken(copying: tuple[Copier, ServedModel]) -> None:
+    with serving([copying[1]], Settings(max_characters=500)) as url:
+        settings = requests.get(f"{url}/frontend/settings", timeout=30).json()
+
+    assert settings["charLimit"] == 500

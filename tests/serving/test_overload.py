@@ -1,12 +1,13 @@
 """More than can be translated: everything is answered, and nothing is lost or mixed up."""
 
 import asyncio
+import socket
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import deepl
@@ -17,6 +18,7 @@ from tests.serving.live import Copier, Turnstile, changed, serving
 from dragoman.model_directory import ModelError
 from dragoman.serving.metrics import Metrics
 from dragoman.serving.models import Models, ServedModel
+from dragoman.serving.refusal import RefusalError
 from dragoman.serving.service import Order, TranslationService
 from dragoman.serving.settings import Settings
 
@@ -197,3 +199,64 @@ def test_who_has_waited_for_too_long_is_not_translated_any_more(
 
     assert [answer.status_code for answer in answers] == [504] * 10
     assert sum(engine.asked) == 1
+
+
+def test_a_page_of_another_origin_may_always_ask_whether_it_may_ask(
+    copying: tuple[Copier, ServedModel],
+) -> None:
+    asking = {"Origin": "https://example.org", "Access-Control-Request-Method": "POST"}
+    with full(copying) as (url, _):
+        answer = requests.options(f"{url}/translate", headers=asking, timeout=30)
+
+    assert answer.status_code == 200
+
+
+def test_what_is_said_behind_an_address_is_not_part_of_it(
+    copying: tuple[Copier, ServedModel],
+) -> None:
+    with full(copying) as (url, _):
+        answer = requests.get(f"{url}/health?from=/translate", timeout=30)
+
+    assert answer.status_code == 200
+
+
+def test_who_is_refused_and_wants_no_more_is_hung_up_on(
+    copying: tuple[Copier, ServedModel],
+) -> None:
+    head = b"POST /translate HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+    with full(copying) as (url, _):
+        host, port = url.removeprefix("http://").split(":")
+        with socket.create_connection((host, int(port)), timeout=5) as client:
+            client.sendall(head)
+            answer = b"".join(iter(lambda: client.recv(4096), b""))
+
+    assert answer.startswith(b"HTTP/1.1 429 ")
+
+
+def test_a_crowd_is_refused_while_no_model_has_room_for_one_more(
+    copying: tuple[Copier, ServedModel],
+) -> None:
+    """Those that have a place already want no other one."""
+    english, japanese = copying[1], changed(copying[1], source="ja")
+    settings = Settings(max_wait=0.05)  # two sentences, as one counts as 0.02 seconds
+
+    async def scenario() -> None:
+        service = TranslationService(Models([english, japanese]), settings, Metrics())
+        one, other = (service._batchers[model.pair] for model in (english, japanese))
+        with ExitStack() as rooms:
+            for _ in range(5):
+                rooms.enter_context(one.room_for(1))
+                rooms.enter_context(other.room_for(1))
+            service.check_crowd(12)
+            with pytest.raises(RefusalError, match="too many texts are waiting"):
+                service.check_crowd(13)
+            for _ in range(3):
+                rooms.enter_context(one.room_for(100))
+            service.check_crowd(13)  # the other one has room
+            for _ in range(3):
+                rooms.enter_context(other.room_for(100))
+            with pytest.raises(RefusalError, match="too many texts are waiting"):
+                service.check_crowd(16)
+        await service.close()
+
+    asyncio.run(scenario())

@@ -11,6 +11,7 @@ from tests.serving.live import Copier, loaded, serving
 
 from dragoman.serving.models import ServedModel
 from dragoman.serving.questions import MOST_WAITING
+from dragoman.serving.settings import Settings
 from dragoman.translator import Translator
 
 SENTENCE = "The cat is on the table."
@@ -126,3 +127,31 @@ def test_too_many_questions_are_refused_and_later_ones_answered(
     assert refused.headers["Retry-After"] == "1"
     assert statuses == [200] * MOST_WAITING + [429]
     assert again.status_code == 200
+
+
+def test_more_text_than_the_server_takes_is_not_asked_about(
+    copying: tuple[Copier, ServedModel],
+) -> None:
+    with serving([copying[1]], Settings(max_characters=10)) as url:
+        for path, fields in (
+            ("ways", {"text": "a cat", "prefix": "un gat"}),
+            ("words", {"text": "a cat", "translation": "un gat"}),
+            ("alignment", {"text": "a cat", "translation": "un gat"}),
+        ):
+            answer = post(url, path, **fields)
+            assert (answer.status_code, answer.json()) == (
+                413,
+                {"error": "11 characters are too many; this server takes 10 at once"},
+            )
+
+
+def test_a_question_is_not_waited_for_longer_than_a_translation(
+    copying: tuple[Copier, ServedModel],
+) -> None:
+    engine, model = copying
+    engine.gate.clear()
+    with serving([model], Settings(timeout=0.2)) as url:
+        answer = post(url, "ways", text="a cat")
+        engine.gate.set()
+
+    assert answer.status_code == 504

@@ -251,3 +251,9 @@ def test_terms_of_any_bounds_stand_beside_each_other() -> None:
         "C++",
         "-x",
     ]
+
+
+def test_the_other_way_round_the_letters_are_those_of_the_other_language() -> None:
+    back = Glossary({"it": ("iyi",)}, languages=("en", "tr")).reversed()
+    (term,) = back.find("İYİ")
+    assert term.writings == ("it", "It", "IT")

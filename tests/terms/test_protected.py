@@ -433,3 +433,20 @@ def test_nothing_is_missed_in_words_that_are_read_in_one_go(text: str) -> None:
         slowly = protected._pattern.__wrapped__(percent_first=False, other_millions=False)
     expected = [found.span() for found in slowly.finditer(text) if found.lastgroup]
     assert [(term.start, term.end) for term in find_protected(text)] == expected
+
+
+@pytest.mark.parametrize("unit", ["ms", "min", "px", "pt", "kB", "MiB", "GHz", "cm", "km", "th"])
+def test_a_unit_may_follow_a_placeholder(unit: str) -> None:
+    assert found_in(f"%d{unit}, %d") == [("placeholder", "%d"), ("placeholder", "%d")]
+
+
+@pytest.mark.parametrize("protocol", ["http", "https", "ftp", "ftps", "file"])
+def test_addresses_of_all_protocols_are_found(protocol: str) -> None:
+    assert found_in(f"See {protocol}://host/file.") == [("address", f"{protocol}://host/file")]
+
+
+@pytest.mark.parametrize(
+    "sign", "\u00ae\u2122\u00b1\u00f7\u00b2\u00b3\u2200\u2211\u2213\u221e\u2260\u23ff\u2500\u25ff"
+)
+def test_each_sign_that_languages_share_is_found(sign: str) -> None:
+    assert found_in(f"a {sign} b") == [("sign", sign)]
