@@ -193,7 +193,7 @@ def _first_mistake(error: ValidationError, names: list[str]) -> str:
     mistake = error.errors(include_url=False, include_input=False)[0]
     field = cut_short(str(mistake["loc"][0])) if mistake["loc"] else "the request"
     if mistake["type"] == "extra_forbidden":
-        close = nearest(field, names)
+        close = nearest(field, names, likeness=0.6)
         meant = f"did you mean {close}?" if close else f"there are {', '.join(names)}"
         return f"{field}: there is no such field; {meant}"
     if mistake["type"] == "is_instance_of":  # the only such type is `File`
