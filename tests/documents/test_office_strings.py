@@ -76,6 +76,12 @@ def test_what_people_read_or_hear_is_translated(name: str) -> None:
     assert changed({name: xml.replace("{}", "a cat")}) == {name: xml.replace("{}", "A CAT")}
 
 
+def test_what_is_said_outside_of_sheets_may_be_long() -> None:
+    name, said = "word/document.xml", "a cat, " * 50 + "a cat"
+    xml = SAID[name]
+    assert changed({name: xml.replace("{}", said)}) == {name: xml.replace("{}", said.upper())}
+
+
 @pytest.mark.parametrize(
     ("place", "said", "longest"),
     [

@@ -110,10 +110,11 @@ def evaluate(
     With --compare, a second model or a file with its translations, one per line, is scored on the
     same sentences, and the difference is tested by paired bootstrap.
 
-    Also printed is the exact match, the percentage of translations that equal their reference. With
-    --json there is one object with `sentences`, `engines` (null for a file), `exact_match` and, by
-    metric, `scores` with `score`, `low` and `high` (the interval) and `signature`; or, with
-    --compare, `comparisons` with `a`, `b`, `delta`, `p_value` and `signature`.
+    Of one system, the exact match is printed, too: the percentage of translations that equal their
+    reference. With --json there is one object with `sentences`, `engines` (null for a file),
+    `exact_match` and, by metric, `scores` with `score`, `low` and `high` (the interval) and
+    `signature`; or, with --compare, `comparisons` with `a`, `b`, `delta`, `p_value` and
+    `signature`.
 
     Parameters
     ----------

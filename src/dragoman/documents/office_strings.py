@@ -67,7 +67,7 @@ class StringPlace(NamedTuple):
             return True
         longest = _LONGEST_TITLE if self.attribute.endswith("Title") else _LONGEST_TIP
         has_room = len(text) <= longest or "spreadsheetml" not in self.element.tag
-        self.element.set(self.attribute, shorten(text, longest))
+        self.element.set(self.attribute, text if has_room else shorten(text, longest))
         return has_room
 
 

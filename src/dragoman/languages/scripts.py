@@ -73,11 +73,12 @@ _SUBTAGS = {"arab": "Arabic", "cyrl": "Cyrillic", "deva": "Devanagari", "latn": 
 
 _RIGHT_TO_LEFT = frozenset({"Arabic", "Hebrew"})
 
-_EAST_ASIAN = ("Han", "Hangul", "Kana")
-EAST_ASIAN = frozenset(_EAST_ASIAN)
+EAST_ASIAN = frozenset({"Han", "Hangul", "Kana"})
 """The scripts of Chinese, Korean and Japanese, which may also be written downwards."""
 
-EAST_ASIAN_CHARACTER = re.compile("[" + "".join(RANGES[script] for script in _EAST_ASIAN) + "]")
+EAST_ASIAN_CHARACTER = re.compile(
+    "[" + "".join(RANGES[script] for script in sorted(EAST_ASIAN)) + "]"
+)
 
 _WITHOUT_SPACES = "".join(
     RANGES[script] for script in ["Han", "Kana", "Khmer", "Lao", "Myanmar", "Thai"]

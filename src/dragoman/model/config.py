@@ -50,7 +50,8 @@ class TransformerConfig:
     at 0.1."""
 
     feed_forward_dropout: float = 0.0
-    """Rate on the hidden layer of the feed-forward network, likewise."""
+    """Rate on the hidden layer of the feed-forward network; the paper's code had it at 0, and later
+    at 0.1."""
 
     norm: Literal["before", "after"] = "before"
     """Normalise before each sublayer and once at the end of each stack, or after each sublayer, as
