@@ -54,7 +54,10 @@ def test_what_arrives_together_is_translated_together(copying: tuple[Copier, Ser
     assert engine.asked == [10]
 
 
-def test_a_sentence_does_not_wait_for_a_book(copying: tuple[Copier, ServedModel]) -> None:
+@pytest.mark.parametrize("search", [SEARCH, replace(SEARCH, n_best=3)], ids=["same", "other"])
+def test_a_sentence_does_not_wait_for_a_book(
+    copying: tuple[Copier, ServedModel], search: SearchConfig
+) -> None:
     engine, model = copying
     num_lines = 10 * CHARACTERS_PER_BATCH // len(LINE)
 
@@ -62,7 +65,7 @@ def test_a_sentence_does_not_wait_for_a_book(copying: tuple[Copier, ServedModel]
         engine.gate.clear()
         book = asyncio.create_task(batcher.translate([LINE] * num_lines, SEARCH))
         await until(lambda: bool(engine.asked))
-        sentence = asyncio.create_task(batcher.translate(["a cat"], SEARCH))
+        sentence = asyncio.create_task(batcher.translate(["a cat"], search))
         await asyncio.sleep(0)
         engine.gate.set()
         await sentence
@@ -274,28 +277,6 @@ def test_who_is_refused_is_told_how_long_the_others_take() -> None:
         assert refusal.value.retry_after == 4  # 0.2 ms for each character
 
     run(Picky(), scenario, Settings(max_wait=1.0))  # type: ignore[arg-type]
-
-
-def test_a_sentence_does_not_wait_for_a_book_that_is_searched_for_otherwise(
-    copying: tuple[Copier, ServedModel],
-) -> None:
-    engine, model = copying
-    num_lines = 10 * CHARACTERS_PER_BATCH // len(LINE)
-
-    async def scenario(batcher: Batcher) -> int:
-        engine.gate.clear()
-        book = asyncio.create_task(batcher.translate([LINE] * num_lines, SEARCH))
-        await until(lambda: bool(engine.asked))
-        other = replace(SEARCH, n_best=3)
-        sentence = asyncio.create_task(batcher.translate(["a cat"], other))
-        await asyncio.sleep(0)
-        engine.gate.set()
-        await sentence
-        batches = len(engine.asked)
-        await book
-        return batches
-
-    assert run(model.translator, scenario) <= 3
 
 
 def test_searches_that_differ_are_done_in_the_order_in_which_they_came(
