@@ -1,6 +1,8 @@
 """Muon is the published one, and each parameter has one owner."""
 
 import copy
+import sys
+from inspect import unwrap
 
 import pytest
 import torch
@@ -189,3 +191,18 @@ def test_an_optimizer_of_ones_own_is_missed_before_the_first_update() -> None:
 
     with pytest.raises(KeyError, match="SGD"):
         optimizers.shapes()
+
+
+def test_a_training_that_compiles_nothing_loads_no_compiler(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "torch._dynamo", None)  # what imports it fails
+    for name in ("add_param_group", "state_dict", "load_state_dict", "zero_grad"):
+        method = unwrap(getattr(torch.optim.Optimizer, name))
+        monkeypatch.delattr(method, "__dynamo_disable", raising=False)  # kept once it was loaded
+    model = transformer()
+
+    optimizers = build_optimizers(model, TrainingConfig(optimizer="muon"))
+    _step(model, optimizers, seed=1)
+    optimizers.load(optimizers.tensors())
+    _step(model, optimizers, seed=2)

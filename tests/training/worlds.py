@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-import torch._dynamo  # which the first optimizer imports: once here, and not in each fork
+import torch._dynamo  # which processes that share a model import: once here, not in each fork
 import torch.distributed as dist
 import torch.distributed.fsdp  # which processes that hold parts import
 from torch.distributed.tensor import DTensor
