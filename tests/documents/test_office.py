@@ -102,6 +102,23 @@ def test_runs_of_one_format_are_one_text() -> None:
     assert body(translated(document)) == paragraph(run("A CAT SLEEPS."))
 
 
+@pytest.mark.parametrize(
+    "around",
+    [
+        '<w:smartTag w:element="place"><w:smartTagPr><w:attr/></w:smartTagPr>{}</w:smartTag>',
+        '<w:smartTag><w:smartTag><w:smartTagPr/>{}</w:smartTag></w:smartTag>',
+        '<w:dir w:val="ltr">{}</w:dir>',
+        '<w:bdo w:val="rtl">{}</w:bdo>',
+    ],
+)
+def test_what_only_marks_words_is_left_out(around: str) -> None:
+    document = docx(paragraph(run("A r"), around.format(run("ed ") + run("cat")), run(".")))
+    assert pieces(document) == ["A red cat."]
+    assert body(translated(document)) == paragraph(run("A RED CAT."))
+    alone = docx(paragraph(around.format(run("A cat"))))
+    assert body(translated(alone)) == paragraph(run("A CAT"))
+
+
 def test_another_format_is_a_tag_around_its_words() -> None:
     document = docx(paragraph(run("A "), run("cat", "<w:b/>"), run(" sleeps.")))
     assert pieces(document)[0] == "A cat sleeps."

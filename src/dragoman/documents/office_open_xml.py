@@ -17,8 +17,12 @@ from dragoman.documents.paragraph import (
     without_content,
 )
 
-_WRAPPERS = ("hyperlink", "ins", "moveTo", "smartTag")
+_WRAPPERS = ("hyperlink", "ins", "moveTo")
 """What may stand around runs, within a sentence."""
+
+_LEFT_OUT = ("smartTag", "dir", "bdo")
+"""What may stand around them, too, and says of words that a translation does not have that they are
+a name or a number, or in which direction they run."""
 
 _FIELD, _INSTRUCTION = "fldSimple", "instr"
 _LINK = "HYPERLINK"
@@ -30,7 +34,7 @@ _TYPED = "FORMTEXT"
 _INVISIBLE = ("XE", "TC", "TA", "RD")
 """Fields that mark a place for an index or a table, and show nothing there."""
 
-_OTHER_HOLDERS = (*_WRAPPERS, "del", "moveFrom", _FIELD, "rt", "rubyBase")
+_OTHER_HOLDERS = (*_WRAPPERS, *_LEFT_OUT, "del", "moveFrom", _FIELD, "rt", "rubyBase")
 """What holds runs that are part of a sentence around it, or are no text to translate."""
 
 _SEPARATORS = ("br", "cr", "tab", "ptab")
@@ -42,7 +46,7 @@ that begins, and text that is deleted."""
 _MASTERS = ("sldMaster", "sldLayout", "notesMaster")
 """Parts whose shapes are shown on slides, but for placeholders: these say what slides may say."""
 
-_UNSEEN = ("proofErr", "lastRenderedPageBreak", "softHyphen")
+_UNSEEN = ("proofErr", "lastRenderedPageBreak", "softHyphen", "smartTagPr")
 """What a program noted about an earlier state of the text; it is left out."""
 
 _UNSEEN_PROPERTIES = ("lang", "noProof", "dirty", "err")
@@ -63,7 +67,7 @@ class OfficeOpenXml:
             if unseen and not unseen.isdisjoint(element.iterancestors("{*}sp")):
                 continue
             if name_of(element) not in _OTHER_HOLDERS and any(
-                _is_run(child) or name_of(child) in _WRAPPERS or _is_link(child)
+                _is_run(child) or name_of(child) in (*_WRAPPERS, *_LEFT_OUT) or _is_link(child)
                 for child in element
             ):
                 yield element
@@ -115,6 +119,8 @@ def _read_children(element: Element, wrappers: tuple[Element, ...]) -> Iterator[
             yield from _read_run(child, wrappers)
         elif name in _WRAPPERS or _is_link(child):
             yield from _read_children(child, (*wrappers, child))
+        elif name in _LEFT_OUT:
+            yield from _read_children(child, wrappers)
         elif name not in (_KEPT_FIRST, _KEPT_LAST, *_UNSEEN):
             yield Inline((), thing=child, separates=name in _SEPARATORS)
 
