@@ -106,7 +106,7 @@ def test_runs_of_one_format_are_one_text() -> None:
     "around",
     [
         '<w:smartTag w:element="place"><w:smartTagPr><w:attr/></w:smartTagPr>{}</w:smartTag>',
-        '<w:smartTag><w:smartTag><w:smartTagPr/>{}</w:smartTag></w:smartTag>',
+        "<w:smartTag><w:smartTag><w:smartTagPr/>{}</w:smartTag></w:smartTag>",
         '<w:dir w:val="ltr">{}</w:dir>',
         '<w:bdo w:val="rtl">{}</w:bdo>',
     ],

@@ -76,6 +76,20 @@ def test_what_people_read_or_hear_is_translated(name: str) -> None:
     assert changed({name: xml.replace("{}", "a cat")}) == {name: xml.replace("{}", "A CAT")}
 
 
+@pytest.mark.parametrize(
+    ("name", "before", "after"),
+    [
+        ("xl/worksheets/sheet3.xml", "A cat_x000a_Dog_x000D__x000A_Bird", "A CAT&#10;DOG&#10;BIRD"),
+        ("docProps/core.xml", "A cat_x000d_\nDog_x000D_Bird", "A CAT\nDOG\nBIRD"),
+    ],
+)
+def test_line_breaks_that_are_written_as_numbers_are_no_words(
+    name: str, before: str, after: str
+) -> None:
+    xml = SAID[name]
+    assert changed({name: xml.replace("{}", before)}) == {name: xml.replace("{}", after)}
+
+
 def test_what_is_said_outside_of_sheets_may_be_long() -> None:
     name, said = "word/document.xml", "a cat, " * 50 + "a cat"
     xml = SAID[name]

@@ -66,6 +66,14 @@ def test_each_line_of_a_cell_is_a_text_and_its_breaks_stay() -> None:
     assert shared(translated(document)) == ["A CAT SLEEPS\nAND A DOG\n\nRUNS"]
 
 
+def test_characters_that_excel_writes_as_numbers_are_no_words() -> None:
+    document = xlsx(si("A cat_x000D_\nand a dog_x000d_\n_x000D_\nrun_x0007_"))
+
+    assert pieces(document) == ["A cat", "and a dog", "run"]
+    changed = shared(translated(document))
+    assert changed == ["A CAT_x000D_\nAND A DOG_x000d_\n_x000D_\nRUN_x0007_"]
+
+
 def test_a_format_goes_around_its_words_and_a_pronunciation_goes() -> None:
     bold = "<rPr><b/></rPr>"
     runs = f"<r><t>A </t></r><r><t/></r><r>{bold}<t>cat</t></r><r><t> sle</t></r><r><t>eps.</t></r>"

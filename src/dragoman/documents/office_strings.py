@@ -41,6 +41,9 @@ _FILE_NAME = re.compile(r"\s*[^\s/]+\.\w{2,4}\s*")
 """With which programs describe a picture that nobody has described."""
 
 
+_BREAK = re.compile(r"(?:_x000d_)?(?:_x000a_|\n)|_x000d_", re.IGNORECASE)
+"""The end of a line; in attributes and properties, Office writes such characters as numbers."""
+
 _LONGEST_TIP, _LONGEST_TITLE = 255, 32
 """Letters that a tip in a sheet may have, and the title of one: Excel takes more for damage."""
 
@@ -54,9 +57,8 @@ class StringPlace(NamedTuple):
     @property
     def text(self) -> str:
         """What it says."""
-        if self.attribute is None:
-            return self.element.text or ""
-        return self.element.get(self.attribute, "")
+        said = self.element.text if self.attribute is None else self.element.get(self.attribute)
+        return _BREAK.sub("\n", said or "")
 
     def write(self, text: str) -> bool:
         """Say something else in its place, and tell whether there was room for all of it."""

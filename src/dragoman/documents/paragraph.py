@@ -156,9 +156,10 @@ class Paragraph:
     def __init__(self, parts: Sequence[Inline], reader: TextReader) -> None:
         parts = _end_at_notes(parts)
         self._parts: list[Inline | _Stretch] = []
-        for _, group in groupby(parts, key=lambda part: part.separates):
+        for separates, group in groupby(parts, key=lambda part: part.separates):
             stretch = list(group)
-            if any(map(str.isalpha, "".join(part.text or "" for part in stretch))):
+            says = any(map(str.isalpha, "".join(part.text or "" for part in stretch)))
+            if says and not separates:
                 self._parts.append(_read(stretch, reader))
             else:
                 self._parts += stretch

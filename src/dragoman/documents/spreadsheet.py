@@ -14,6 +14,9 @@ from dragoman.documents.paragraph import (
     name_of,
 )
 
+_BREAK = re.compile("((?:\n|_x[0-9A-Fa-f]{4}_)+)")
+"""What ends a line: a line feed, or a character that XML cannot have or changes, as `_x000D_`."""
+
 
 class Spreadsheet:
     """How the parts of XLSX have texts: in one table for all sheets, or in the cells."""
@@ -59,9 +62,9 @@ def _run(paragraph: Element, part: Inline) -> Element:
 
 def _lines(text: str, around: tuple[Element, ...], form: str) -> Iterator[Inline]:
     """Separate the lines in a cell, each of which is a text of its own."""
-    for part in re.split("(\n)", text):
+    for i, part in enumerate(_BREAK.split(text)):
         if part:
-            yield Inline(around, part, form, separates=part == "\n")
+            yield Inline(around, part, form, separates=i % 2 == 1)
 
 
 def _format(run: Element) -> str:
