@@ -156,6 +156,38 @@ def test_segments_without_a_translation_get_one_and_the_others_stay() -> None:
     assert targets(translated(old(blank), take_xliff_apart)) == targets(old(filled))
 
 
+@pytest.mark.parametrize(
+    ("source", "shown"),
+    [
+        ("Press &lt;b&gt;Save&lt;/b&gt; &amp;amp; go", ["Press Save & go", "Press ", "Save"]),
+        ("&lt;p&gt;A cat&lt;/p&gt;&lt;p&gt;A dog&lt;/p&gt;", ["A cat", "A dog"]),
+        (r"A cat\n- a dog &gt; 1", ["A cat", "- a dog > 1"]),
+        ("{n, plural, other {&lt;i&gt;# cats&lt;/i&gt;}}", ["%d cats"]),
+    ],
+)
+def test_tags_and_escapes_of_a_program_are_those_of_any_string(
+    source: str, shown: list[str]
+) -> None:
+    document = old(f"<trans-unit><source>{source}</source></trans-unit>")
+    assert take_xliff_apart(document, READER).pieces[: len(shown)] == shown
+    assert targets(translated(document, take_xliff_apart, str)) == [source]
+    segment = "<mrk mtype='seg' mid='0'>{}</mrk>"
+    unit = f"<trans-unit><source>{source}</source><seg-source>{segment.format(source)}</seg-source>"
+    document = old(f"{unit}<target>{segment.format('')}</target></trans-unit>")
+    assert targets(translated(document, take_xliff_apart, str)) == [segment.format(source)]
+
+
+@pytest.mark.parametrize("place", ["trans-unit", "source"])
+def test_line_breaks_that_are_preserved_part_texts(place: str) -> None:
+    unit = "<trans-unit><source>{}</source></trans-unit>"
+    for source in ("Red cat\nGreen dog", "Red <x id='1'/> cat\n<g id='2'>Green</g> dog"):
+        document = old(unit.format(source))
+        preserving = document.replace(f"<{place}", f'<{place} xml:space="preserve"', 1)
+        targets = re.compile("<target[^>]*>(.*)</target>", re.DOTALL)
+        for text, expected in ((document, source.replace("\n", " ")), (preserving, source)):
+            assert targets.findall(translated(text, take_xliff_apart, str)) == [expected]
+
+
 def test_literal_text_of_a_unit_stays_literal() -> None:
     unit = "<trans-unit><source><![CDATA[{} & a <b>{}</b>]]></source></trans-unit>"
     found = targets(translated(old(unit.format("A dog", "cat")), take_xliff_apart))

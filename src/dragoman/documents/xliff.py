@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
+from html import escape, unescape
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -11,6 +12,7 @@ from dragoman.documents.choices import read_choices
 from dragoman.documents.document import Document, DocumentError, Edit, Rewritten, edit
 from dragoman.documents.languages import check_language
 from dragoman.languages.codes import language_tag
+from dragoman.markup.document import is_marked_up
 from dragoman.markup.passage import Passage
 from dragoman.markup.placeholders import PLACEHOLDER, unused_names
 from dragoman.markup.rules import Rules
@@ -91,6 +93,16 @@ class _File:
             for token in self.tokens[part.opening + 1 : part.closing]
         )
 
+    def is_text(self, part: _Part) -> bool:
+        """Tell whether there are no tags in an element, and no comments."""
+        inside = self.tokens[part.opening + 1 : part.closing]
+        return all(token.kind == "text" for token in inside)
+
+    def keeps_lines(self, *places: int) -> bool:
+        """Tell whether the tags at some places say that line breaks are more than spaces."""
+        tags = (_attributes(self.tokens[place].raw) for place in places)
+        return any(tag.get("xml:space") == "preserve" for tag in tags)
+
     def end(self, opening: int) -> int:
         """Find the token that ends an element.
 
@@ -164,6 +176,8 @@ def _fill(file: _File, opening: int, closing: int, reader: TextReader) -> Iterat
     if source is None or file.is_blank(source):
         return
     origin = parts.get("seg-source", source)
+    lines = file.keeps_lines(opening, source.opening)
+    translate = partial(_translate, file, reader=reader, lines=lines)
     state = _STATE if _name(file.tokens[opening]) == "trans-unit" else ""
     if target is None:
         token = file.tokens[source.opening]
@@ -171,12 +185,12 @@ def _fill(file: _File, opening: int, closing: int, reader: TextReader) -> Iterat
         indent = file.tokens[source.opening - 1].raw
         tag = f"{indent[len(indent.rstrip()) :]}<{name}{state}>"
         end = file.starts[origin.closing + 1]
-        yield Edit(end, end, _translate(file, origin, tag, reader))
+        yield Edit(end, end, translate(origin, tag))
         return
     tag = _unclosed(file, target)
     tag = (_OTHER_STATE.sub("", tag) + state if state else tag) + ">"
     if file.is_blank(target) or _is_copy(file, source, target):
-        yield Edit(*file.span(target), _translate(file, origin, tag, reader))
+        yield Edit(*file.span(target), translate(origin, tag))
         return
     segments, targets = _segments(file, origin), _segments(file, target)
     blank = [name for name in targets if name in segments and file.is_blank(targets[name])]
@@ -184,7 +198,7 @@ def _fill(file: _File, opening: int, closing: int, reader: TextReader) -> Iterat
         yield Edit(file.starts[target.opening], file.starts[target.opening + 1], tag)
     for name in blank:
         tag = _unclosed(file, targets[name]) + ">"
-        yield Edit(*file.span(targets[name]), _translate(file, segments[name], tag, reader))
+        yield Edit(*file.span(targets[name]), translate(segments[name], tag))
 
 
 def _is_copy(file: _File, source: _Part, target: _Part) -> bool:
@@ -212,14 +226,23 @@ def _segments(file: _File, part: _Part) -> dict[str, _Part]:
     return segments
 
 
-def _translate(file: _File, part: _Part, tag: str, reader: TextReader) -> Passage:
-    """Translate the content of an element, and write it behind a tag."""
-    is_divided = _name(file.tokens[part.opening]) == "seg-source"
-    read = partial(reader.read_markup, rules=_RULES_OF_SEGMENTS if is_divided else _RULES)
-    shown, placeholders = _show(file, part)
+def _translate(file: _File, part: _Part, tag: str, *, reader: TextReader, lines: bool) -> Passage:
+    """Translate the content of an element, and write it behind a tag.
+
+    Text of a program, whose own tags and escapes are text in XML, is read like any string.
+    """
     name = tag.lstrip()[1:].rstrip(">").split(maxsplit=1)[0]
+    text = unescape(file.inside(part))
+    if file.is_text(part) and (lines or is_marked_up(text)):
+        string = read_choices(text, reader.read_string)
+        return Rewritten(string, lambda found: f"{tag}{escape(found, quote=False)}</{name}>")
+    is_divided = _name(file.tokens[part.opening]) == "seg-source"
+    rules = _RULES_OF_SEGMENTS if is_divided else _RULES
+    shown, placeholders = _show(file, part)
     write = partial(_write, placeholders=placeholders, before=tag, after=f"</{name}>")
-    return Rewritten(read_choices(shown, read), write)
+    return Rewritten(
+        read_choices(shown, partial(reader.read_markup, rules=rules, lines=lines)), write
+    )
 
 
 class _Placeholder(NamedTuple):

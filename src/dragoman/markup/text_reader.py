@@ -1,7 +1,6 @@
 """Texts as the model between two languages wants them taken apart."""
 
 from dataclasses import dataclass
-from functools import partial
 
 from dragoman.markup.document import Markup, is_marked_up
 from dragoman.markup.passage import Passage, PlainText
@@ -31,9 +30,9 @@ class TextReader:
             sentences=self.splits_sentences,
         )
 
-    def read_markup(self, text: str, rules: Rules) -> Markup:
-        """Take apart HTML or XML, in which a line break is a space."""
-        return Markup(text, rules, partial(self.read_plain, lines=False))
+    def read_markup(self, text: str, rules: Rules, *, lines: bool = False) -> Markup:
+        """Take apart HTML or XML, in which a line break is a space, unless lines stay lines."""
+        return Markup(text, rules, self.read_line if lines else self._read_text)
 
     def read_string(self, text: str) -> Passage:
         """Take apart a string of a program, or a line of text, which may have tags or escapes."""
@@ -44,3 +43,6 @@ class TextReader:
     def read_line(self, text: str) -> PlainText:
         """Take apart a line without tags; a line of a file holds no line feed, a string may."""
         return self.read_plain(text, lines="\n" in text, wraps=True)
+
+    def _read_text(self, text: str) -> PlainText:
+        return self.read_plain(text, lines=False)
