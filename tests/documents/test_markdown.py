@@ -48,6 +48,9 @@ KEPT = {
     ),
     '|![a \\| b](c "d \\| e")|\n|-|\n': '|![A \\| B](c "D \\| E")|\n|-|\n',
     '<p>\n<img src="c" alt="a cat">\n</p>\n': '<p>\n<img src="c" alt="A CAT">\n</p>\n',
+    "- <p>A cat</p>\n1) <p>\n   A dog\n   </p>\n> <p>a\n> b</p>\n": (
+        "- <p>A CAT</p>\n1) <p>\n   A DOG\n   </p>\n> <p>a\n> b</p>\n"
+    ),
     "A <b>red</b> cat<br>here <x-y/>\n": "A <b>RED</b> CAT<br>HERE <x-y/>\n",
     "- a cat\n  - a dog\n\n1. one\n2) two\n": "- A CAT\n  - A DOG\n\n1. ONE\n2) TWO\n",
     "- [ ] a cat\n- [x] a dog\n": "- [ ] A CAT\n- [x] A DOG\n",
@@ -59,6 +62,13 @@ KEPT = {
     "**A cat** sleeps.\n[ ] No box\n": "**A CAT** SLEEPS. [ ] NO BOX\n",
     "A cat[^1] sleeps\n\n[^1]: A note\n": "A CAT[^1] SLEEPS\n\n[^1]: A NOTE\n",
     "A[^1]\n\n[^1]: <http://a>\n[^b]: Yes\n": "A[^1]\n\n[^1]: <http://a>\n[^b]: YES\n",
+    "> A cat\n[^1]: A note\n\n    - More\n\n          code\n\n    of it\n\nEnd\n": (
+        "> A CAT\n[^1]: A NOTE\n\n    - MORE\n\n          code\n\n    OF IT\n\nEND\n"
+    ),
+    "- A\n[^1]:\n    A note\n\n> [^2]:\tA\n>\n>     cat\n": (
+        "- A\n[^1]:\n    A NOTE\n\n> [^2]:\tA\n>\n>     CAT\n"
+    ),
+    "A cat[^1]: it sleeps\n": "A CAT[^1]: IT SLEEPS\n",
     "[^1]: A cat\n[^2]: A\n  dog\n[^3]: Birds\n": "[^1]: A CAT\n[^2]: A DOG\n[^3]: BIRDS\n",
     "|a|b \\| c|\n|-|-|\n|x `y\\|z`| x |\n": "|A|B \\| C|\n|-|-|\n|X `y\\|z`| X |\n",
     "    a cat\n\n```\na dog\n```\n~~~ x\na\n~~~\n": None,
@@ -112,6 +122,13 @@ def test_a_tag_that_nothing_closes_may_stand_between_others() -> None:
 def test_a_box_of_a_task_and_the_sign_of_a_note_are_no_part_of_a_sentence() -> None:
     passage = take_markdown_apart("- [ ] A cat\n\n[^1]: A dog[^2] sleeps\n", READER)
     assert [piece.strip() for piece in passage.pieces] == ["A cat", "A dog{x0} sleeps"]
+
+
+def test_no_line_is_wrapped_before_what_would_be_a_note_there() -> None:
+    text = "A cat that is very red and sleeps on the table\nis said[^1]: it dreams\n"
+    translation = "Il gatto che è molto rosso dorme sul tavolo è {x0}: sogna"
+    found = translated(text, take_markdown_apart, lambda _: translation)
+    assert found == translation.format(x0="[^1]") + "\n"
 
 
 def test_lines_of_a_script_without_spaces_are_joined_without_one() -> None:

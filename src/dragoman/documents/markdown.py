@@ -29,10 +29,16 @@ _FRONT_MATTER = re.compile(r"(---|\+\+\+)[ \t]*\r?\n(?:.*\n)*?\1[ \t]*(?:\r?\n|\
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+\Z")
 _HEADING = re.compile(r"[^#]*#{1,6}")
-_STARTS_BLOCK = re.compile(r"[-+*](?!\S)|#{1,6}(?!\S)|>|[=-]+\s*\Z|`{3}|~{3}|<|\[(?!\^)[^\]]*\]:")
+_STARTS_BLOCK = re.compile(r"[-+*](?!\S)|#{1,6}(?!\S)|>|[=-]+\s*\Z|`{3}|~{3}|<|\[[^\]]*\]:")
 _STARTS_LIST = re.compile(r"(\d{1,9})([.)])(?!\S)")
-_NOTE = re.compile(r"\s*\[\^[^\]\s]+\]:")
-"""The beginning of a note, which on GitHub ends the one before it."""
+_NOTE = re.compile(r"\[\^[^\]\s]+\]:")
+"""The beginning of a note."""
+
+_INDENT_OF_NOTE = 4
+"""Of what belongs to a note besides its first paragraph; elsewhere that is code."""
+
+_BEFORE_TAG = re.compile(rf"(?:[ \t]|[-+*](?=[ \t])|\d{{1,9}}[.)](?=[ \t])|{_NOTE.pattern})*(?=<)")
+"""What may stand before the first tag of HTML: the sign of an item of a list, or of a note."""
 
 _CODE = re.compile(r"(?<!`)(`++).*?(?<!`)\1(?!`)")
 
@@ -73,12 +79,33 @@ def _parser() -> "MarkdownIt":
     from markdown_it.rules_block import StateBlock, reference
 
     def read_definition(state: StateBlock, first: int, last: int, silent: bool) -> bool:
-        """Read the definition of a link; that of a note, as on GitHub, has text."""
+        """Read the definition of a link; what begins like that of a note is none."""
         is_note = state.src.startswith("[^", state.bMarks[first] + state.tShift[first])
         return not is_note and reference(state, first, last, silent)
 
+    def read_note(state: StateBlock, first: int, last: int, silent: bool) -> bool:
+        """Read the definition of a note, which has text, as on GitHub."""
+        start = state.bMarks[first] + state.tShift[first]
+        sign = _NOTE.match(state.src, start, state.eMarks[first])
+        if sign is None or state.is_code_block(first):
+            return False
+        if silent:  # it ends the paragraph before it
+            return True
+        before = state.bMarks[first], state.tShift[first], state.sCount[first]
+        state.blkIndent += _INDENT_OF_NOTE
+        state.bMarks[first] = sign.end()
+        state.tShift[first] = state.skipSpaces(sign.end()) - sign.end()
+        state.sCount[first] = state.blkIndent
+        state.md.block.tokenize(state, first, last)
+        state.blkIndent -= _INDENT_OF_NOTE
+        state.bMarks[first], state.tShift[first], state.sCount[first] = before
+        return True
+
     parser = MarkdownIt("commonmark", {"store_labels": True}).enable(["table", "strikethrough"])
     parser.block.ruler.at("reference", read_definition)
+    parser.block.ruler.before(
+        "reference", "note", read_note, {"alt": ["paragraph", "blockquote", "list"]}
+    )
     parser.normalizeLink = str  # type: ignore[method-assign,assignment]
     parser.normalizeLinkText = str  # type: ignore[method-assign,assignment]
     parser.validateLink = bool  # type: ignore[method-assign,assignment]
@@ -105,8 +132,8 @@ def _pages(
     for token in tokens:
         if token.type == "html_block" and token.map:
             start, end = (starts[line] for line in token.map)
-            if text[start:end].lstrip().startswith("<"):
-                yield start, end
+            if before := _BEFORE_TAG.match(text, start, end):
+                yield before.end(), end
 
 
 def _texts(
@@ -129,29 +156,21 @@ def _texts(
             start = starts[first] + line.index(token.content, signs.end() if signs else 0)
             yield _Place(token.content, start, start + len(token.content), kind)
         else:
-            yield from _notes(token.content.split("\n"), first, lines, starts)
+            yield _paragraph(token.content, first, lines, starts)
 
 
-def _notes(
-    content: Sequence[str], first: int, lines: Sequence[str], starts: Sequence[int]
-) -> Iterator[_Place]:
-    """Find the lines of a paragraph, or of each note if it is a list of them."""
-    while not lines[first].rstrip().endswith(content[0].strip()):
+def _paragraph(content: str, first: int, lines: Sequence[str], starts: Sequence[int]) -> _Place:
+    """Find the lines of a paragraph."""
+    parts = content.split("\n")
+    while not lines[first].rstrip().endswith(parts[0].strip()):
         first += 1  # which is blank, but not as Markdown understands it
-    prefixes = [
-        line.rstrip().removesuffix(part.strip())
-        for line, part in zip(lines[first : first + len(content)], content, strict=True)
-    ]
-    begins = [i for i, part in enumerate(content) if i == 0 or _NOTE.match(part)]
-    for begin, end in pairwise([*begins, len(content)]):
-        last = first + end - 1
-        yield _Place(
-            "\n".join(content[begin:end]),
-            starts[first + begin] + len(prefixes[begin]),
-            starts[last] + len(lines[last].rstrip()),
-            "paragraph",
-            prefixes[end - 1],
-        )
+    last = first + len(parts) - 1
+    before, prefix = (
+        lines[place].rstrip().removesuffix(part.strip())
+        for place, part in ((first, parts[0]), (last, parts[-1]))
+    )
+    end = starts[last] + len(lines[last].rstrip())
+    return _Place(content, starts[first] + len(before), end, "paragraph", prefix)
 
 
 class _Text:

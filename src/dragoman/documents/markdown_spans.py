@@ -21,8 +21,9 @@ _REMARK = re.compile(r"\[!\w+\]")
 """Such as `[!NOTE]`, which stands on a line of its own."""
 
 _BEGINNING = re.compile(rf"\[[ xX]\](?=\s)|{_REMARK.pattern}")
-_NOTE = re.compile(r"\[\^[^\]\s]+\]:?")
-"""Boxes of tasks and remarks, which begin a line, and notes: the parser takes all for text."""
+_NOTE = re.compile(r"\[\^[^\]\s]+\]")
+"""Boxes of tasks and remarks, which begin a line, and marks of notes: the parser takes all for
+text."""
 
 _UNTRANSLATED = Rules().untranslated
 _LABEL = re.compile(r"\[((?:[^\[\]\\]|\\.)++)\]", re.DOTALL)
@@ -187,13 +188,12 @@ def _read_text(
     text: str, around: tuple[Mark, ...], content: str, *, begins: bool
 ) -> Iterator[Inline]:
     beginning = _BEGINNING.match(content) if begins else None
-    notes = (note for note in _NOTE.finditer(text) if "\\" + note[0].rstrip("]:") not in content)
+    notes = (note for note in _NOTE.finditer(text) if "\\" + note[0].rstrip("]") not in content)
     end = 0
     for sign in [*([beginning] if beginning else []), *notes]:
         if sign.start() > end:
             yield Inline(around, text[end : sign.start()], _form(around))
-        is_within = sign[0].startswith("[^") and not sign[0].endswith(":")
-        yield Inline(around, thing=sign[0], separates=not is_within)
+        yield Inline(around, thing=sign[0], separates=not sign[0].startswith("[^"))
         end = sign.end()
     if end < len(text):
         yield Inline(around, text[end:], _form(around))
