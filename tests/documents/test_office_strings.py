@@ -41,6 +41,10 @@ SAID = {
         '<w:t xml:space="preserve">{}</w:t></w:r></w:hyperlink></w:p>'
     ),
     "word/endnotes.xml": (f'<w:p {W}><w:r><w:t xml:space="preserve">{{}}</w:t></w:r></w:p>'),
+    "word/comments2.xml": f'<w:p {W}><w:tblDescription w:val="{{}}"/></w:p>',
+    "word/numbering.xml": (
+        f'<w:lvl {W}><w:numFmt w:val="decimal"/><w:lvlText w:val="{{}}"/></w:lvl>'
+    ),
     "styles.xml": f"<a {ODP}><p:footer-decl>{{}}</p:footer-decl></a>",
     "ppt/slides/slide1.xml": f'<p:sld {P}><p:cNvPr name="a b" descr="{{}}"/></p:sld>',
     "ppt/comments/comment1.xml": f"<p:cmLst {P}><p:text>{{}}</p:text></p:cmLst>",
@@ -61,6 +65,11 @@ SAID = {
         '<t xml:space="preserve">{}</t></text></comments>'
     ),
 }
+
+
+def test_a_letter_that_is_the_sign_of_a_list_stays() -> None:
+    xml = f'<w:lvl {W}><w:numFmt w:val="bullet"/><w:pPr/><w:lvlText w:val="o"/></w:lvl>'
+    assert changed({"word/numbering.xml": xml}) == {"word/numbering.xml": xml}
 
 
 def test_a_picture_described_by_its_file_stays_and_one_described_by_a_sentence_does_not() -> None:

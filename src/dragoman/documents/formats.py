@@ -12,7 +12,7 @@ from dragoman.markup.passage import Passage
 from dragoman.markup.text_reader import TextReader
 
 OFFICE_PARTS = re.compile(
-    r"word/(?:document\d*|header\d*|footer\d*|footnotes|endnotes|comments|styles|settings)\.xml"
+    r"word/(?:document|header|footer|footnotes|endnotes|comments|styles|settings|numbering)\d*\.xml"
     r"|ppt/(?:presentation|comments/\w+|(?:slides/slide|notesSlides/notesSlide|slideLayouts/slideLayout"
     r"|slideMasters/slideMaster|notesMasters/notesMaster)\d+)\.xml"
     r"|(?:word|ppt|xl)/(?:charts/chart|diagrams/(?:data|drawing))\d+\.xml"  # diagrams: SmartArt

@@ -16,6 +16,7 @@ _ATTRIBUTES = {
     "hyperlink": ("tooltip",),
     "dataValidation": ("promptTitle", "prompt", "errorTitle", "error"),  # of a cell of a sheet
     "listItem": ("displayText",),  # what a content control offers to choose
+    "lvlText": ("val",),  # beside the number of a heading or an item, as in "Chapter %1"
     "tblCaption": ("val",),
     "tblDescription": ("val",),
 }
@@ -86,10 +87,18 @@ def _places(root: Element) -> Iterator[StringPlace]:
     for element in root.iter(*_SAID, *(f"{{*}}{name}" for name in ("text", "v", *_ATTRIBUTES))):
         if element.tag in _SAID or _is_comment(element) or _is_of_chart(element):
             yield StringPlace(element)
-        names = _ATTRIBUTES.get(name_of(element), ())
+        names = () if _is_bullet(element) else _ATTRIBUTES.get(name_of(element), ())
         for attribute in element.attrib if names else ():
             if attribute.rpartition("}")[2] in names:
                 yield StringPlace(element, attribute)
+
+
+def _is_bullet(element: Element) -> bool:
+    """Tell whether an element is the sign of a list without numbers, which may be an "o"."""
+    if name_of(element) != "lvlText":
+        return False
+    formats = element.itersiblings("{*}numFmt", preceding=True)
+    return any("bullet" in each.attrib.values() for each in formats)
 
 
 def _is_comment(element: Element) -> bool:
