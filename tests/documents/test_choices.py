@@ -30,6 +30,10 @@ def read(text: str) -> Passage:
             ["A } cat {n, plural} ", " a"],
         ),
         ("{n, plural, other {%d of #}}", ["%d of #"]),
+        (
+            "Cat #5 {n, plural, other {{m, plural, other {#b}} #c}} #d",
+            ["Cat #5 ", "%db", " %dc", " #d"],
+        ),
         ("{n, plural, other {# caf&#233;s}}", ["%d caf&#233;s"]),
     ],
 )

@@ -47,6 +47,7 @@ SAID = {
     ),
     "styles.xml": f"<a {ODP}><p:footer-decl>{{}}</p:footer-decl></a>",
     "ppt/slides/slide1.xml": f'<p:sld {P}><p:cNvPr name="a b" descr="{{}}"/></p:sld>',
+    "ppt/slides/slide.xml": f'<p:sld {P}><p:cNvPr title="{{}}"/></p:sld>',
     "ppt/comments/comment1.xml": f"<p:cmLst {P}><p:text>{{}}</p:text></p:cmLst>",
     "xl/threadedComments/threadedComment1.xml": (f'<a xmlns="{MICROSOFT}"><text>{{}}</text></a>'),
     "xl/worksheets/sheet1.xml": f'<worksheet {SHEET}><hyperlink tooltip="{{}}"/></worksheet>',
@@ -56,6 +57,7 @@ SAID = {
         "</worksheet>"
     ),
     "xl/worksheets/sheet3.xml": f'<worksheet {SHEET}><dataValidation prompt="{{}}"/></worksheet>',
+    "xl/worksheets/sheet.xml": f'<worksheet {SHEET}><hyperlink tooltip="{{}}"/></worksheet>',
     "xl/drawings/drawing1.xml": '<d:a xmlns:d="d"><d:cNvPr descr="{}"/></d:a>',
     "content.xml": f"<a {SVG}><svg:title>{{}}</svg:title><svg:desc>{{}}</svg:desc></a>",
     "meta.xml": f"<a {DC}><dc:title>{{}}</dc:title><dc:creator>a b</dc:creator></a>",

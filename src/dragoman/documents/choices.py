@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 
-from dragoman.documents.document import Rewritten, read_between
+from dragoman.documents.document import Document, Rewritten
 from dragoman.markup.passage import Passage
 
 _BRACE = re.compile(
@@ -24,7 +24,7 @@ def read_choices(text: str, read: Callable[[str], Passage]) -> Passage:
         text: Any text; one without choices is read as it is.
         read: Takes apart a text without choices.
     """
-    cuts, unclosed = [0], list[str]()
+    cuts, unclosed, are_chosen = [0], list[str](), [False]
     for found in _BRACE.finditer(text):
         cut = None
         if found[0] != "}":
@@ -33,11 +33,19 @@ def read_choices(text: str, read: Callable[[str], Passage]) -> Passage:
             cut = {"text": found.end(), "choice": found.start()}.get(unclosed[-1])
         elif unclosed:
             cut = {"text": found.start(), "choice": found.end()}.get(unclosed.pop())
-        cuts += [] if cut is None else [cut]
+        if cut is not None:
+            cuts.append(cut)
+            are_chosen.append(bool(unclosed))
     if len(cuts) == 1:
         return read(text)
     parts = [text[start:end] for start, end in pairwise([*cuts, len(text)])]
-    return read_between(parts, partial(_read_with_number, read=read))
+    reads = (partial(_read_with_number, read=read) if chosen else read for chosen in are_chosen)
+    return Document(
+        [
+            part if i % 2 or not part.strip() else read_part(part)
+            for i, (part, read_part) in enumerate(zip(parts, reads, strict=True))
+        ]
+    )
 
 
 def _read_with_number(text: str, read: Callable[[str], Passage]) -> Passage:

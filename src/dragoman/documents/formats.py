@@ -14,11 +14,11 @@ from dragoman.markup.text_reader import TextReader
 OFFICE_PARTS = re.compile(
     r"word/(?:document|header|footer|footnotes|endnotes|comments|styles|settings|numbering)\d*\.xml"
     r"|ppt/(?:presentation|comments/\w+|(?:slides/slide|notesSlides/notesSlide|slideLayouts/slideLayout"
-    r"|slideMasters/slideMaster|notesMasters/notesMaster)\d+)\.xml"
-    r"|(?:word|ppt|xl)/(?:charts/chart|diagrams/(?:data|drawing))\d+\.xml"  # diagrams: SmartArt
+    r"|slideMasters/slideMaster|notesMasters/notesMaster)\d*)\.xml"
+    r"|(?:word|ppt|xl)/(?:charts/chart|diagrams/(?:data|drawing))\d*\.xml"  # diagrams: SmartArt
     r"|(?:Object \d+/)?content\.xml|styles\.xml|meta\.xml|docProps/core\.xml"
-    r"|xl/(?:sharedStrings|workbook|worksheets/sheet\d+|drawings/drawing\d+|tables/table\d+"
-    r"|comments/?(?:comment)?\d+|threadedComments/threadedComment\d+|pivotCache/pivotCacheDefinition\d+)\.xml"
+    r"|xl/(?:sharedStrings|workbook|worksheets/sheet\d*|drawings/drawing\d*|tables/table\d*"
+    r"|comments/?(?:comment)?\d*|threadedComments/threadedComment\d*|pivotCache/pivotCacheDefinition\d*)\.xml"
 )
 """The names of the files of such an archive that have text, or say in which language it is."""
 
