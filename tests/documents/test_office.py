@@ -500,10 +500,11 @@ def test_a_damaged_archive_is_read_or_refused(changes: list[tuple[float, int]]) 
         translated(bytes(content))
 
 
-def test_a_tab_that_is_written_as_such_parts_texts() -> None:
-    document = docx(paragraph(run("A cat\ta dog")))
+@pytest.mark.parametrize("sign", ["\t", "_x000B_", "_x000D_\t"])
+def test_a_tab_or_line_break_that_is_written_in_text_parts_texts(sign: str) -> None:
+    document = docx(paragraph(run(f"A cat{sign}a dog")))
     assert pieces(document) == ["A cat", "a dog"]
-    assert body(translated(document)) == paragraph(run("A CAT"), run("\t"), run("A DOG"))
+    assert body(translated(document)) == paragraph(run("A CAT"), run(sign), run("A DOG"))
 
 
 @pytest.mark.parametrize("name", ["data1", "drawing1"])

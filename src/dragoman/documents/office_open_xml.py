@@ -38,6 +38,10 @@ _OTHER_HOLDERS = (*_WRAPPERS, *_LEFT_OUT, "del", "moveFrom", _FIELD, "rt", "ruby
 """What holds runs that are part of a sentence around it, or are no text to translate."""
 
 _SEPARATORS = ("br", "cr", "tab", "ptab")
+_BREAK = re.compile("((?:\t|_x[0-9A-Fa-f]{4}_)+)")
+"""A tabulator, and what XML cannot have, such as the line break `_x000B_`, as PowerPoint writes
+them in text."""
+
 _STARTS = ("Start", "footnoteRef", "endnoteRef", "annotationRef")
 _ENDS = ("End", "commentReference", "del", "moveFrom")
 """How the names end of what is in no sentence: marks of a stretch, such as a bookmark, or of a note
@@ -134,8 +138,8 @@ def _read_run(run: Element, wrappers: tuple[Element, ...]) -> list[Inline]:
         name = name_of(child)
         if name == "t":
             parts += [
-                Inline(around, text, form, child, separates=text == "\t")
-                for text in re.split("(\t)", child.text or "")  # as PowerPoint writes it
+                Inline(around, text, form, child, separates=i % 2 == 1)
+                for i, text in enumerate(_BREAK.split(child.text or ""))
             ]
         elif name == "noBreakHyphen":
             parts.append(Inline(around, "\u2011", form, child))
