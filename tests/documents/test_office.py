@@ -102,6 +102,17 @@ def test_runs_of_one_format_are_one_text() -> None:
     assert body(translated(document)) == paragraph(run("A CAT SLEEPS."))
 
 
+def test_the_note_in_which_font_a_sign_stands_is_no_format() -> None:
+    fonts, hint = '<w:rFonts w:ascii="A"{}/>', ' w:hint="eastAsia"'
+    split = [run("A c", fonts.format("")), run("at sleeps.", fonts.format(hint))]
+    assert pieces(docx(paragraph(*split))) == ["A cat sleeps."]
+    document = docx(paragraph(run("A c"), run("at sleeps.", f"<w:rFonts{hint}/>")))
+    assert pieces(document) == ["A cat sleeps."]
+    assert body(translated(document)) == paragraph(run("A CAT SLEEPS."))
+    other = [run("A "), run("cat", fonts.format(hint)), run(" sleeps.")]
+    assert pieces(docx(paragraph(*other)))[1:] == ["A", "cat", "sleeps."]
+
+
 @pytest.mark.parametrize(
     "around",
     [

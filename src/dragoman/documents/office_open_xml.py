@@ -160,12 +160,19 @@ def _floats(thing: Element) -> bool:
 
 
 def _format(around: Sequence[Element]) -> str:
-    """Describe a format, except for the language and the history of the text."""
+    """Describe a format, except for the language and the history of the text.
+
+    Where both kinds of text have a sign, Word notes in which of its fonts it stands: "hint".
+    """
     *wrappers, run = around
     described = [without_content(wrapper) for wrapper in wrappers]
     for properties in map(deepcopy, run.iterchildren("{*}rPr")):
         for child in [child for child in properties if name_of(child) in _UNSEEN_PROPERTIES]:
             properties.remove(child)
+        for fonts in properties.findall("{*}rFonts"):
+            fonts.attrib.pop(fonts.tag.replace("rFonts", "hint"), None)
+            if not fonts.attrib:
+                properties.remove(fonts)
         for attribute in _UNSEEN_PROPERTIES:
             properties.attrib.pop(attribute, None)
         if len(properties) or properties.attrib:
