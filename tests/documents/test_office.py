@@ -428,6 +428,20 @@ def test_slides_have_paragraphs_too() -> None:
     assert found["ppt/slides/slide1.xml"].decode() == xml.format(" CAT")
 
 
+@pytest.mark.parametrize(
+    "note",
+    [
+        *('dirty="0"', 'smtClean="0"', 'smtId="4"', 'err="1"', 'kumimoji="1"'),
+        *('altLang="ja-JP"', 'lang="en-GB"'),
+    ],
+)
+def test_what_powerpoint_notes_about_words_is_no_format(note: str) -> None:
+    a = 'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"'
+    runs = f"<a:r><a:rPr/><a:t>A c</a:t></a:r><a:r><a:rPr {note}/><a:t>at sleeps.</a:t></a:r>"
+    xml = f"{HEAD}<a:p {a}>{runs}</a:p>"
+    assert pieces(packed({"ppt/slides/slide1.xml": xml.encode()})) == ["A cat sleeps."]
+
+
 def test_open_document_has_spans_in_spans_and_notes_in_paragraphs() -> None:
     note = "<text:note><text:p>A note.</text:p></text:note>"
     span = '<text:span text:style-name="B">{}</text:span>'

@@ -53,8 +53,11 @@ _MASTERS = ("sldMaster", "sldLayout", "notesMaster")
 _UNSEEN = ("proofErr", "lastRenderedPageBreak", "softHyphen", "smartTagPr")
 """What a program noted about an earlier state of the text; it is left out."""
 
-_UNSEEN_PROPERTIES = ("lang", "noProof", "dirty", "err")
-"""What a program notes about text; the last two are attributes."""
+_UNSEEN_PROPERTIES = (
+    *("lang", "noProof"),
+    *("altLang", "dirty", "err", "smtClean", "smtId", "kumimoji"),  # in PowerPoint
+)
+"""What a program notes about text; the last one is how numbers would stand in columns."""
 
 _KINDS_OF_TEXT = ("wordprocessingml", "drawingml")
 _KEPT_FIRST, _KEPT_LAST = "pPr", "endParaRPr"
