@@ -294,6 +294,15 @@ def test_text_within_text_is_translated_too() -> None:
     )
 
 
+def test_what_stands_in_a_control_of_open_document_is_translated() -> None:
+    loext = 'xmlns:l="urn:org:documentfoundation:names:experimental:office:xmlns:loext:1.0"'
+    control = f'<l:content-control {loext}><l:list-item l:value="b"/>{{}}</l:content-control>'
+    paragraph = f"<text:p>{{}}{control}{{}}<text:meta>{{}}</text:meta></text:p>"
+    document = odt(paragraph.format("A ", "red cat", " sleeps ", "here"))
+    assert pieces(document) == ["A {x0} sleeps {x1}", "red cat", "here"]
+    assert body(translated(document)) == paragraph.format("A ", "RED CAT", " SLEEPS ", "HERE")
+
+
 def test_a_comment_is_about_the_paragraph_that_it_was_in() -> None:
     start, end = '<w:commentRangeStart w:id="1"/>', '<w:commentRangeEnd w:id="1"/>'
     comment = '<w:r><w:commentReference w:id="1"/></w:r>'

@@ -11,7 +11,10 @@ STYLE = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
 FO = "{urn:oasis:names:tc:opendocument:xmlns:xsl-fo-compatible:1.0}"
 _TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
 _TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
-_PARAGRAPHS = (f"{_TEXT}p", f"{_TEXT}h")
+_LIBRE_OFFICE = "{urn:org:documentfoundation:names:experimental:office:xmlns:loext:1.0}"
+_PARAGRAPHS = (f"{_TEXT}p", f"{_TEXT}h", f"{_TEXT}meta", f"{_LIBRE_OFFICE}content-control")
+"""What holds text; the last two are within a sentence of others, and have a text of their own."""
+
 _SPANS = (f"{_TEXT}span", f"{_TEXT}a")
 _SEPARATORS = (f"{_TEXT}tab", f"{_TEXT}line-break")
 _SPACE, _COUNT = f"{_TEXT}s", f"{_TEXT}c"
@@ -26,9 +29,12 @@ _UNSEEN = (f"{_TEXT}soft-page-break", f"{_TEXT}ruby-text")
 _DELETED = f"{_TEXT}tracked-changes"
 
 _CHANGES = (f"{_TEXT}change-start", f"{_TEXT}change-end")
-_STARTS = ("bookmark", "bookmark-start", "reference-mark", "mark-start", "annotation")
+_STARTS = (
+    *("bookmark", "bookmark-start", "reference-mark", "mark-start", "annotation"),
+    "list-item",  # what a content control offers to choose
+)
 _ENDS = ("bookmark-end", "index-mark", "toc-mark", "mark-end", "annotation-end")
-"""How the names end of what marks a place or a stretch, and is in no sentence."""
+"""How the names end of what marks a place or a stretch, or else is in no sentence."""
 
 _DRAWING = "{urn:oasis:names:tc:opendocument:xmlns:drawing:1.0}"
 _ANCHOR, _IN_LINE = f"{_TEXT}anchor-type", (None, "as-char")
