@@ -206,6 +206,27 @@ def test_what_a_program_computes_stays() -> None:
     assert found == paragraph(run("ends. "), number, run(" Page"))
 
 
+@pytest.mark.parametrize(
+    ("kind", "shown"),
+    [("IF", "A {x0} ends."), ("HYPERLINK x", "A page {x0} ends."), ("FORMTEXT", "A")],
+)
+def test_what_a_program_computes_within_another_field_stays(kind: str, shown: str) -> None:
+    number = field("PAGE", run("1"))
+    outer = field(kind, run("page ") + number)
+    document = docx(paragraph(run("A "), outer, run(" ends.")))
+    assert pieces(document)[0] == shown
+    found = body(translated(document))
+    assert number in found
+    assert ("page" in found) == (kind == "IF")
+
+
+@pytest.mark.timeout(20)  # where time grew with the square of the depth it took a minute
+def test_fields_within_fields_are_read_in_reasonable_time() -> None:
+    begin, end = field("IF", "|").split("|")
+    document = docx(paragraph(run("A cat "), begin * 2000, run("x"), end * 2000))
+    assert pieces(document) == ["A cat {x0}"]
+
+
 def test_a_field_that_is_a_link_is_one_whatever_the_order_of_words() -> None:
     link = field("HYPERLINK &quot;a&quot;", run("red ") + run("cat"))
     document = docx(paragraph(run("A "), link, run(" sleeps")))

@@ -1,9 +1,9 @@
 """Paragraphs of DOCX and PPTX, and of drawings in XLSX: runs of text, each with its format."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dragoman.documents.paragraph import (
     XML_SPACE,
@@ -203,10 +203,20 @@ class _Field:
 
     instruction: str = ""
 
+    computed: list[slice] = field(default_factory=list)
+    """Where fields within it are that programs compute."""
+
     @property
     def kind(self) -> str:
         """The word with which its instruction begins."""
         return re.split(r"[^A-Z]", self.instruction.strip().upper(), maxsplit=1)[0]
+
+    @property
+    def is_computed(self) -> bool:
+        """Whether a program computes what it shows."""
+        if self.kind in (_TYPED, *_INVISIBLE):
+            return False
+        return self.result is None or self.kind != _LINK
 
 
 def _read_fields(parts: Sequence[Inline]) -> list[Inline]:
@@ -218,7 +228,8 @@ def _read_fields(parts: Sequence[Inline]) -> list[Inline]:
     """
     found: list[Inline] = []
     invisible: list[Inline] = []
-    unended: list[_Field] = []
+    whole = _Field(0)
+    unended = [whole]
     for part in parts:
         name = "" if part.thing is None else name_of(part.thing)
         if name not in ("fldChar", "instrText"):
@@ -228,35 +239,57 @@ def _read_fields(parts: Sequence[Inline]) -> list[Inline]:
         kind = part.thing.get(part.thing.tag.replace("}fldChar", "}fldCharType"))
         if kind == "begin":
             unended.append(_Field(len(found) - 1))
-        elif unended and name == "instrText":
+        elif name == "instrText":
             unended[-1].instruction += part.thing.text or ""
-        elif unended and kind == "separate":
+        elif kind == "separate":
             unended[-1].result = len(found)
-        elif unended and kind == "end":
-            field = unended.pop()
-            inside = _read_field(field, found)
-            del found[field.start :]
-            (invisible if field.kind in _INVISIBLE else found).extend(inside)
+        elif kind == "end" and unended[-1] is not whole:
+            invisible += _end(unended.pop(), unended[-1], found)
+    for each in unended:
+        _keep(each.computed, found)
     return [*found, *invisible]
 
 
-def _read_field(field: _Field, parts: Sequence[Inline]) -> Sequence[Inline]:
-    """Write a field, with which the parts end, as a link, keep it, or let it part its text."""
-    begin, inside = parts[field.start], parts[field.start :]
-    if field.kind in (_TYPED, *_INVISIBLE):
+def _end(ended: _Field, outer: _Field, parts: list[Inline]) -> Sequence[Inline]:
+    """Read the field with which the parts end; return what of it shows nothing.
+
+    Whether it becomes a thing is put off, for all of the field around it may become one.
+    """
+    if ended.is_computed:
+        outer.computed.append(slice(ended.start, len(parts)))
+        return ()
+    _keep(ended.computed, parts)
+    inside = _read_field(ended, parts)
+    del parts[ended.start :]
+    if ended.kind in _INVISIBLE:
         return inside
-    if field.result is None or field.kind != _LINK:
-        return [part._replace(text=None, format="", separates=False) for part in inside]
+    parts += inside
+    return ()
+
+
+def _keep(places: Iterable[slice], parts: list[Inline]) -> None:
+    """Make things of some parts."""
+    for place in places:
+        parts[place] = [
+            part._replace(text=None, format="", separates=False) for part in parts[place]
+        ]
+
+
+def _read_field(ended: _Field, parts: Sequence[Inline]) -> Sequence[Inline]:
+    """Write a field, with which the parts end, as a link, or let it part its text."""
+    begin, inside = parts[ended.start], parts[ended.start :]
+    if ended.kind != _LINK:
+        return inside
     outer, depth = begin.around[:-1], len(begin.around) - 1
     if any(part.around[:depth] != outer for part in inside if part.around):
         return inside  # it begins within another element than it ends in
     tag = begin.thing.tag.replace("fldChar", _FIELD)
-    attributes = {tag.replace(_FIELD, _INSTRUCTION): field.instruction}
+    attributes = {tag.replace(_FIELD, _INSTRUCTION): ended.instruction}
     link = begin.thing.makeelement(tag, attributes, nsmap=begin.thing.nsmap)
     return [
         part._replace(
             around=(*outer, link, *part.around[depth:]) if part.around else (),
-            format=field.instruction + part.format,
+            format=ended.instruction + part.format,
         )
-        for part in parts[field.result : -1]
+        for part in parts[ended.result : -1]
     ]
