@@ -1,5 +1,6 @@
 """A run writes only into a directory that is new or its own."""
 
+import json
 import re
 import subprocess
 import sys
@@ -9,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from dragoman.config import to_table
-from dragoman.errors import DragomanError
-from dragoman.pipeline.claim import MARK, RunError, claim
-from dragoman.pipeline.run import train_model
+from dragoman.pipeline.claim import MARK, RunError, check_alike, claim
+from dragoman.pipeline.run import _prepare_text, train_model
 
 from .conftest import Listener, MakeRecipe
 
@@ -190,10 +190,42 @@ def test_only_the_first_process_claims_a_directory(
 ) -> None:
     monkeypatch.setattr("dragoman.pipeline.run.rank", lambda: 1)
 
-    with pytest.raises(DragomanError, match=r"summary\.json"):
+    with pytest.raises(RunError, match=r"process 1 cannot .*summary\.json.*; all machines must"):
         train_model(make_recipe(), tmp_path / "run", display)
 
     assert not (tmp_path / "run" / "recipe.toml").exists()
+
+
+def test_a_process_trains_on_the_text_of_the_first_one_or_not_at_all(
+    make_recipe: MakeRecipe, tmp_path: Path, display: Listener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe = make_recipe()
+    of_first = _prepare_text(recipe, tmp_path / "run", display).summary
+    monkeypatch.setattr("dragoman.pipeline.run.rank", lambda: 1)
+
+    monkeypatch.setattr("dragoman.pipeline.run.text_of_first", lambda _: of_first.fingerprint)
+    assert _prepare_text(recipe, tmp_path / "run", display).summary == of_first
+
+    monkeypatch.setattr("dragoman.pipeline.run.text_of_first", lambda _: "of other text")
+    with pytest.raises(RunError, match="process 1 finds other text than process 0; all machines"):
+        _prepare_text(recipe, tmp_path / "run", display)
+
+
+def test_processes_with_another_recipe_than_the_first_are_refused(
+    make_recipe: MakeRecipe, tmp_path: Path, display: Listener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = json.dumps(to_table(make_recipe(seed=2, model__d_ff=20, training__device="auto")))
+    monkeypatch.setattr("dragoman.pipeline.claim.text_of_first", lambda ours: first)
+
+    with pytest.raises(
+        RunError, match=r"another recipe than process 0, in model\.d_ff, seed; start"
+    ):
+        train_model(make_recipe(), tmp_path / "run", display)
+    check_alike(make_recipe(seed=2, model__d_ff=20, training__device="cpu"))
+
+    monkeypatch.setattr("dragoman.pipeline.claim.agree", lambda differs: True)
+    with pytest.raises(RunError, match="another process of this training has another recipe"):
+        check_alike(make_recipe(seed=2, model__d_ff=20))
 
 
 def test_of_many_changes_the_first_are_named_and_the_others_counted(

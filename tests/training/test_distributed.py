@@ -169,7 +169,8 @@ for (name, longest), port in zip(waits.items(), sys.argv[1:]):
             try:
                 with distributed.process_group(torch.device("cpu")):
                     distributed.barrier()
-                    say(f"{name} {rank} has met the other")
+                    first = distributed.text_of_first("pri mo"[: 6 - rank] + "è" * rank)
+                    say(f"{name} {rank} has met the other, who is {first}")
                     if rank == 0:
                         os.read(over, 1)  # until the other impatient one has ended
                     distributed.barrier()
@@ -206,7 +207,7 @@ def test_a_first_process_that_is_slow_is_waited_for_as_long_as_it_is_said() -> N
     assert done.returncode == 0, done.stderr
     said = done.stdout.splitlines()
     assert {"patient 0 goes on", "patient 1 goes on"} <= set(said)
-    assert "impatient 1 has met the other" in said
+    assert {f"impatient {rank} has met the other, who is pri mo" for rank in range(2)} <= set(said)
     assert "impatient 1 goes on" not in said
     assert "impatient 1: another process of this training has ended or cannot be reached" in (
         done.stdout

@@ -1,6 +1,7 @@
 """Which run a directory belongs to: one recipe, and one process at a time."""
 
 import errno
+import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -22,7 +23,7 @@ from dragoman.pipeline.model_card import CARD
 from dragoman.pipeline.report import REPORT
 from dragoman.recipe import Recipe, differences
 from dragoman.training.checkpoint import Checkpoints
-from dragoman.training.distributed import rank
+from dragoman.training.distributed import agree, rank, text_of_first
 from dragoman.training.journal import JOURNAL
 
 RECIPE_FILE = "recipe.toml"
@@ -48,13 +49,10 @@ WRITTEN = (
 )
 """What a run overwrites."""
 
-MAY_CHANGE = (
-    "licence",
-    "training.compile",
-    "training.device",
-    "training.keep_checkpoints",
-    "training.parallelism",
-)
+MAY_DIFFER = ("licence", "training.compile", "training.device", "training.keep_checkpoints")
+"""Settings that each process of a run may have for itself."""
+
+MAY_CHANGE = (*MAY_DIFFER, "training.parallelism")
 """Settings that do not affect the weights, so a run can continue with other values."""
 
 
@@ -164,6 +162,29 @@ def check_belongs(recipe: Recipe, directory: Path) -> None:
             f"{directory}: it holds the run of another recipe ({'; '.join(changed[:MOST_NAMED])}"
             f"{more}); undo the change, or name another directory with -o"
         )
+
+
+def check_alike(recipe: Recipe) -> None:
+    """Make sure that all processes of a run train the same recipe.
+
+    Otherwise they would add up gradients of unrelated pairs, or wait for each other forever.
+
+    Raises:
+        RunError: one of them has another recipe than the first; it is raised on all of them.
+    """
+    ours = json.dumps(to_table(recipe))
+    first = text_of_first(ours)
+    changed = differences(json.loads(first), json.loads(ours)).keys() - MAY_DIFFER
+    if not agree(bool(changed)):
+        return
+    if changed:
+        raise RunError(
+            f"process {rank()} has another recipe than process 0, in {', '.join(sorted(changed))}; "
+            "start the same command with the same recipe on each machine"
+        )
+    raise RunError(
+        "another process of this training has another recipe; its own message names what differs"
+    )
 
 
 def check_learnt(recipe: Recipe, directory: Path) -> None:

@@ -14,6 +14,7 @@ from dragoman.corpora.token_store import TokenStore
 from dragoman.counting import counted
 from dragoman.decoding.config import SearchConfig
 from dragoman.device import has_fast_bf16, set_up_to_train
+from dragoman.errors import DragomanError
 from dragoman.evaluation.config import EvaluationConfig
 from dragoman.evaluation.statistics import require_packages
 from dragoman.memory import keep_freed_memory
@@ -22,6 +23,7 @@ from dragoman.model_directory.description import FINISHED_FILE
 from dragoman.pipeline.beginning import check_kind, check_sizes, take_weights
 from dragoman.pipeline.claim import (
     RunError,
+    check_alike,
     check_learnt,
     claim,
     has_trained,
@@ -41,6 +43,7 @@ from dragoman.training.distributed import (
     device_of_process,
     process_group,
     rank,
+    text_of_first,
     world_size,
 )
 from dragoman.training.loop import Trainer
@@ -59,7 +62,8 @@ def train_model(recipe: Recipe, directory: Path, display: Display) -> int | None
 
     Raises:
         RunError: the directory holds the run of another recipe or a finished one of other text, or
-            another process trains in it, or the disk is full or fails.
+            another process trains in it, or the disk is full or fails; or processes were started
+            with different recipes, or do not see the same directory.
         EvaluationError: a package that a metric needs is not installed.
         DragomanError: blocks are to be compiled, and there is no compiler.
         ModelError: the model to begin with does not exist.
@@ -80,7 +84,7 @@ def train_model(recipe: Recipe, directory: Path, display: Display) -> int | None
             display = Display()
         else:
             _claim(recipe, directory, display)
-        barrier()
+        check_alike(recipe)
         if (directory / FINISHED_FILE).exists():
             display.message(f"{directory}: this run is finished; nothing is left to do")
             return None
@@ -152,10 +156,25 @@ def _prepare_text(recipe: Recipe, directory: Path, display: Display) -> Prepared
         text = preparation.prepare(display.message, replace_other=not has_trained(directory))
         text.store.verify()
         text.validation_store.verify()
-        barrier()
+        text_of_first(text.summary.fingerprint)
         return text
-    barrier()
-    return preparation.open()
+    return _open_text(preparation, text_of_first(""))
+
+
+def _open_text(preparation: TextPreparation, fingerprint: str) -> PreparedText:
+    """Open the text that the first process has prepared."""
+    remedy = "all machines must see the directory of the run, under the same path"
+    try:
+        text = preparation.open()
+    except DragomanError as error:
+        raise RunError(
+            f"process {rank()} cannot read the text of process 0 ({error}); {remedy}"
+        ) from error
+    if text.summary.fingerprint != fingerprint:
+        raise RunError(
+            f"{preparation.directory}: process {rank()} finds other text than process 0; {remedy}"
+        )
+    return text
 
 
 def _validator(recipe: Recipe, text: PreparedText) -> Validator:

@@ -168,6 +168,16 @@ def share_from_first(values: list[float]) -> list[float]:
     return tensor.tolist()
 
 
+def text_of_first(text: str) -> str:
+    """Give every process the text that the first one has."""
+    content = bytearray(text.encode())
+    length = int(share_from_first([len(content)])[0])
+    tensor = torch.tensor(content.ljust(length)[:length], dtype=torch.uint8)
+    if world_size() > 1:
+        dist.broadcast(tensor, src=0)
+    return bytes(tensor.tolist()).decode()
+
+
 def barrier() -> None:
     """Wait for all processes."""
     if world_size() > 1:
