@@ -155,6 +155,23 @@ def open_file(path: Path) -> io.BufferedReader:
     return path.open("rb")
 
 
+def read_file(path: Path, *, most: int) -> bytes:
+    """Read a file that may come from anyone, if it is not larger than it should be.
+
+    Args:
+        path: The file.
+        most: How many bytes it may have.
+
+    Raises:
+        OSError: it has more, cannot be read, or may never end.
+    """
+    with open_file(path) as stream:
+        content = stream.read(most + 1)
+    if len(content) > most:
+        raise OSError(errno.EINVAL, f"more than {most >> 20} MiB", str(path))
+    return content
+
+
 def checksum(path: Path) -> str:
     """Compute the SHA-256 of a file.
 

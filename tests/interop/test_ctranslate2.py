@@ -822,6 +822,12 @@ def test_a_copy_whose_settings_never_end_is_not_read(save: Save) -> None:
     with pytest.raises(EngineError, match=r"config\.json: cannot be read: not a file"):
         Translator(directory.path, engine="ctranslate2")
 
+    (directory.path / "ctranslate2" / "config.json").unlink()
+    with (directory.path / "ctranslate2" / "config.json").open("wb") as file:
+        file.truncate(2**27)
+    with pytest.raises(EngineError, match=r"config\.json: cannot be read: more than 1 MiB"):
+        Translator(directory.path, engine="ctranslate2")
+
 
 @pytest.mark.parametrize(
     "content",

@@ -1,6 +1,7 @@
 """An imported model directory translates as the original does, and the proof can fail."""
 
 import json
+import os
 import sys
 from collections.abc import Callable
 from itertools import takewhile
@@ -20,6 +21,7 @@ from dragoman.interop.marian import convert_marian, load_marian
 from dragoman.interop.marian_config import MarianError
 from dragoman.interop.marian_proof import find_other_tokens, prove_import
 from dragoman.model_directory import ModelDescription, ModelDirectory
+from dragoman.tokenizers.tokenizer import LARGEST_FILE
 
 EOS = 0
 SaveMarian = Callable[..., Any]
@@ -79,6 +81,23 @@ def test_a_second_vocabulary_is_not_passed_over(
 
     with pytest.raises(MarianError, match=r'has a target_vocab\.json, .* "separate_vocabs": true'):
         convert_marian(tmp_path, tmp_path / "imported", languages=("en", "it"))
+
+
+@pytest.mark.parametrize("name", ["config.json", "vocab.json", "source.spm", "model.safetensors"])
+def test_a_pipe_is_not_waited_for_and_a_giant_is_not_read(
+    save_marian: SaveMarian, tmp_path: Path, name: str
+) -> None:
+    save_marian()
+    (tmp_path / name).unlink()
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(MarianError, match=rf"{name}: .*not a file"):
+        load_marian(tmp_path)
+
+    with (tmp_path / "config.json.giant").open("wb") as file:
+        file.truncate(LARGEST_FILE + 1)
+    (tmp_path / "config.json.giant").replace(tmp_path / "config.json")
+    with pytest.raises(MarianError, match=r"config\.json: cannot be read: more than 64 MiB"):
+        load_marian(tmp_path)
 
 
 def test_embeddings_that_were_filled_up_are_told_from_their_vocabulary(

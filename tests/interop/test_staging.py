@@ -10,7 +10,7 @@ import pytest
 
 from dragoman.errors import UsageError
 from dragoman.interop.staging import OutputError, staging
-from dragoman.model_directory import CHECKSUMS, WEIGHTS_OF_ORIGIN
+from dragoman.model_directory import CHECKSUMS, LARGEST_CONFIG, WEIGHTS_OF_ORIGIN
 
 WEIGHTS = "model.bin"
 
@@ -84,6 +84,7 @@ def test_an_export_that_somebody_has_trained_further_is_not_lost(output: Path) -
         b"[1]",
         b"5",
         b"[" * 100_000,
+        json.dumps({WEIGHTS_OF_ORIGIN: "0"}).encode().ljust(LARGEST_CONFIG + 1),
         json.dumps({WEIGHTS_OF_ORIGIN: "0", CHECKSUMS: 5}).encode(),
         json.dumps({WEIGHTS_OF_ORIGIN: "0", CHECKSUMS: [WEIGHTS]}).encode(),
     ],

@@ -276,6 +276,13 @@ def sign(path: Path) -> None:
     edit(r'^weights_sha256 = ".*"', f'weights_sha256 = "{digest}"')(path)
 
 
+def change_last_byte(path: Path) -> None:
+    """Change a weight, and nothing else."""
+    file = path / "model.safetensors"
+    *before, last = file.read_bytes()
+    file.write_bytes(bytes([*before, last ^ 1]))
+
+
 def reweigh(change: Callable[[dict[str, torch.Tensor]], object]) -> Callable[[Path], None]:
     """Change the weights, and the checksum with them."""
 
@@ -366,7 +373,7 @@ def poison(weights: dict[str, torch.Tensor]) -> None:
         (edit(r"^eos = 3", "eos = 4"), "it does not describe the tokenizers"),
         # The weights.
         (lambda path: (path / "model.safetensors").unlink(), "safetensors: it is missing; copy"),
-        (write("model.safetensors", b"junk"), "not the weights that model.toml describes"),
+        (change_last_byte, "not the weights that model.toml describes"),
         (forge(b"junk"), "not a safetensors file"),
         (forge(b"\x80\x04cos\nsystem\n"), "not a safetensors file"),
         (forge(struct.pack("<Q", 2**63) + b"{}"), "not a safetensors file"),

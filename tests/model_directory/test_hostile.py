@@ -141,6 +141,17 @@ def test_a_link_out_of_the_directory_tells_nothing_of_where_it_leads(
     assert "a secret" not in str(refusal.value)
 
 
+def test_weights_that_go_on_for_a_terabyte_are_not_read(
+    model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with (model / "model.safetensors").open("ab") as file:
+        file.truncate(2**40)  # takes no space on the disk
+    monkeypatch.setattr(hashlib, "file_digest", lambda *_: pytest.fail("this would take an hour"))
+
+    with pytest.raises(ModelError, match=r"model\.safetensors: not a safetensors file"):
+        load(model)
+
+
 def test_a_vocabulary_of_gigabytes_is_not_read(model: Path) -> None:
     with (model / "tokenizer.model").open("ab") as file:
         file.truncate(2**40)  # takes no space on the disk

@@ -6,9 +6,14 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from dragoman.durable import checksum, open_file
+from dragoman.durable import checksum, read_file
 from dragoman.engines.protocol import EngineError
-from dragoman.model_directory import CHECKSUMS, WEIGHTS_OF_ORIGIN, ModelDirectory
+from dragoman.model_directory import (
+    CHECKSUMS,
+    LARGEST_CONFIG,
+    WEIGHTS_OF_ORIGIN,
+    ModelDirectory,
+)
 
 COPY_NAME = "ctranslate2"
 """The folder of a model directory that holds the copy that CTranslate2 reads."""
@@ -40,8 +45,7 @@ def read_config(directory: ModelDirectory, copy: Path) -> dict[str, Any]:
         )
     path = copy / "config.json"
     try:
-        with open_file(path) as file:
-            config = json.load(file)
+        config = json.loads(read_file(path, most=LARGEST_CONFIG))
     except FileNotFoundError:
         if copy.is_dir():
             raise EngineError(f"{path}: it is missing; {_how_to_replace(copy)}") from None

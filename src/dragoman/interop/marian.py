@@ -15,6 +15,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
 
+from dragoman.durable import open_file, read_file
 from dragoman.interop.marian_config import MarianError, read_config
 from dragoman.interop.weight_names import LOGITS_BIAS, marian_block_names, marian_table_names
 from dragoman.languages.codes import base_language, is_language_code
@@ -24,7 +25,7 @@ from dragoman.model_directory import ModelDescription, TokenizerDescription, sav
 from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.tokenizers.marian import MarianTokenizer, language_tokens
 from dragoman.tokenizers.pair import TokenizerPair
-from dragoman.tokenizers.tokenizer import SpecialIds, TokenizerError
+from dragoman.tokenizers.tokenizer import LARGEST_FILE, SpecialIds, TokenizerError
 
 _TOKENIZER_CONFIG = "tokenizer_config.json"
 
@@ -306,6 +307,7 @@ def _read_weights(directory: Path) -> dict[str, Tensor]:
             f"{written_anew(directory)}"
         )
     try:
+        open_file(path).close()  # safetensors would wait for a pipe
         return {name: value.float() for name, value in load_file(path).items()}
     except FileNotFoundError:
         raise MarianError(f"{path}: there is no such file") from None
@@ -340,6 +342,6 @@ def _read_json(path: Path) -> dict[str, Any]:
 
 def _read_bytes(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return read_file(path, most=LARGEST_FILE)
     except OSError as error:
         raise MarianError(f"{path}: cannot be read: {error.strerror}") from error

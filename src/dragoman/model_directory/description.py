@@ -25,6 +25,9 @@ WEIGHTS_OF_ORIGIN = "dragoman_weights_sha256"
 CHECKSUMS = "dragoman_sha256"
 """The key with the SHA-256 of each other file there; exports by release 0.1.0 have none."""
 
+LARGEST_CONFIG = 2**20
+"""Bytes of that `config.json`."""
+
 SIGN_OF_TRAINING = "journal.jsonl"
 """Training writes it from the beginning, and a model once it has validated."""
 

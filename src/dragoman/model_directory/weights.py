@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dragoman.durable import open_file
+from dragoman.durable import checksum, open_file
 from dragoman.model_directory.description import DESCRIPTION_NAME, ModelDescription, ModelError
 
 if TYPE_CHECKING:
@@ -78,7 +78,8 @@ def assemble(description: ModelDescription, weights: Any, path: Path) -> "Transf
         path: Where it is, for messages.
 
     Raises:
-        ModelError: the weights do not fit the description, or are not all numbers.
+        ModelError: the weights do not fit the description, are not those that were saved, or are
+            not all numbers.
     """
     import torch
 
@@ -90,6 +91,11 @@ def assemble(description: ModelDescription, weights: Any, path: Path) -> "Transf
         raise ModelError(f"{path.parent / DESCRIPTION_NAME}: {error}") from error
     expected = dict(model.named_parameters())
     _check_tensors({name: tuple(p.shape) for name, p in expected.items()}, header, path)
+    # Not before: it reads all of the file, which may pretend to any size.
+    if checksum(path) != description.weights_sha256:
+        raise ModelError(
+            f"{path}: not the weights that {DESCRIPTION_NAME} describes; copy both again"
+        )
     loaded = {
         parameter: torch.nn.Parameter(_read_tensor(weights, name, path), requires_grad=False)
         for name, parameter in expected.items()
