@@ -384,7 +384,7 @@ def test_weights_that_are_damaged_are_not_the_fault_of_the_lines(job: Job, text:
     job = replace(job, translator=replace(job.translator, model=model, engine="auto", device="cpu"))
     (model / "model.safetensors").write_bytes(b"of another model")
 
-    with pytest.raises(ModelError, match=r"model\.safetensors: not the weights"):
+    with pytest.raises(ModelError, match=r"model\.safetensors: not a safetensors file"):
         run(job)
 
     assert not job.output.exists()

@@ -109,7 +109,7 @@ def test_a_newer_model_in_its_place_stops_no_request(
 
     assert [answer.status_code for answer in answers] == [200, 200]
     assert all("%s" in answer.json()["translatedText"] for answer in answers)
-    assert caplog.text.count("model.safetensors: not the weights") == 1
+    assert caplog.text.count("model.safetensors: not a safetensors file") == 1
 
 
 def test_a_damaged_model_is_not_the_fault_of_the_client(
