@@ -25,10 +25,12 @@ def parse_languages(text: str) -> tuple[str, str]:
         UsageError: it is written in another way.
     """
     match = re.fullmatch(rf"({LANGUAGE}(?:_\w+)?)-({LANGUAGE}(?:_\w+)?)", text, re.ASCII)
-    if not match or same_language(match[1], match[2]):
+    if not match:
         raise UsageError(
             f"{text}: write two language codes with a hyphen between, as en-it or en-pt_BR"
         )
+    if same_language(match[1], match[2]):
+        raise UsageError(f"{text}: source and target are the same language; write two, as en-it")
     for name in match.groups():
         if code := language_code(name):
             raise UsageError(f"{text}: {name} is the name of a language; write its code, {code}")

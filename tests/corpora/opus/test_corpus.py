@@ -540,9 +540,15 @@ def test_an_address_may_name_a_version() -> None:
     assert servers.parse("opus:ELRC-CORDIS_News/v1.1") == ("ELRC-CORDIS_News", "v1.1")
 
 
-@pytest.mark.parametrize("languages", ["en", "en-en", "en-it-fr", "en_it", "../-it", ""])
+@pytest.mark.parametrize("languages", ["en", "en-it-fr", "en_it", "../-it", ""])
 def test_languages_are_two_codes(languages: str) -> None:
     with pytest.raises(UsageError, match="write two language codes"):
+        parse_languages(languages)
+
+
+@pytest.mark.parametrize("languages", ["en-en", "pt_BR-pt_br"])
+def test_languages_are_two_different_ones(languages: str) -> None:
+    with pytest.raises(UsageError, match=f"{languages}: source and target are the same language"):
         parse_languages(languages)
 
 
