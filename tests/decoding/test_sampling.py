@@ -41,6 +41,8 @@ def test_top_k_draws_from_the_most_probable_tokens() -> None:
     assert drawn(SearchConfig(sampling_temperature=1.0, top_k=2)) == pytest.approx(
         expected, abs=2e-3
     )
+    more_than_there_are = drawn(SearchConfig(sampling_temperature=1.0, top_k=100))
+    assert more_than_there_are == pytest.approx(dict(enumerate(PROBABILITIES)), abs=2e-3)
 
 
 def test_the_nucleus_is_the_fewest_tokens_that_are_probable_enough() -> None:
@@ -49,6 +51,14 @@ def test_the_nucleus_is_the_fewest_tokens_that_are_probable_enough() -> None:
 
     assert nucleus == pytest.approx({1: 0.5 / 0.95, 3: 0.3 / 0.95, 2: 0.15 / 0.95}, abs=2e-3)
     assert certain == {1: 1.0}
+
+
+def test_the_nucleus_is_that_of_what_temperature_and_top_k_leave() -> None:
+    # Squared, the best three are 0.25, 0.09 and 0.0225: the first two are 0.938 of these, but
+    # 0.932 of all four squares, and 0.842 of what the three are without a temperature.
+    config = SearchConfig(sampling_temperature=0.5, top_k=3, top_p=0.935)
+
+    assert drawn(config) == pytest.approx({1: 0.25 / 0.34, 3: 0.09 / 0.34}, abs=2e-3)
 
 
 def test_noise_that_is_rounded_up_to_one_still_draws_a_possible_token() -> None:
@@ -88,7 +98,8 @@ def test_no_step_is_computed_once_all_samples_have_ended() -> None:
     (found,) = sample(replace(task, step=step), SearchConfig(sampling_temperature=1.0, n_best=5))
 
     lengths = [len(hypothesis.token_log_probabilities) for hypothesis in found]
-    assert len(asked) == max(lengths) > min(lengths)
+    assert len(asked) == max(lengths) > lengths[0]
+    assert all(hypothesis.finished for hypothesis in found)  # none was left behind with the first
 
 
 def test_a_seed_gives_a_sentence_the_same_samples_in_every_batch() -> None:
@@ -116,14 +127,37 @@ def test_samples_are_not_ranked() -> None:
     assert [found.score for found in drawn[-1]] != sorted(found.score for found in drawn[-1])
 
 
-def test_another_seed_gives_other_samples() -> None:
-    task = problem([random_model(1, vocab_size=50, scale=0.1)], source_lengths=[5])
+def endless(prefix: tuple[int, ...]) -> list[float]:
+    return [0.0, 0.0, 0.0, -math.inf, *[0.0] * 46]
 
-    samples = [
-        sample(task, SearchConfig(sampling_temperature=1.0, seed=seed))[0][0] for seed in (0, 1)
-    ]
 
-    assert samples[0].ids != samples[1].ids
+def test_each_seed_source_and_number_gives_other_samples() -> None:
+    sources = [(4, 5), (5, 4), (45,), (4, 5, 5)]
+    task = replace(problem([endless] * 4), sources=sources)
+    config = SearchConfig(sampling_temperature=1.0, n_best=12)
+
+    samples = {
+        found.ids
+        for seed in (0, 1, 11)  # also if one and ten, or eleven and nothing, are written together
+        for of_sentence in sample(task, replace(config, seed=seed))
+        for found in of_sentence
+    }
+
+    assert len(samples) == 3 * 4 * 12
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
+def test_samples_do_not_depend_on_the_callers_default_precision(dtype: torch.dtype) -> None:
+    config = SearchConfig(sampling_temperature=1.0, n_best=3)
+    expected = sample(problem([endless]), config)
+
+    torch.set_default_dtype(dtype)
+    try:
+        found = sample(problem([endless]), config)
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+    assert [each.ids for each in found[0]] == [each.ids for each in expected[0]]
 
 
 def test_the_reported_probability_is_the_models_at_every_temperature() -> None:

@@ -67,11 +67,13 @@ def _uniform_noise(
     sources: Sequence[Sequence[int]], lengths: Sequence[int], seed: int, num_samples: int
 ) -> Float[Tensor, "sentences samples positions"]:
     """Draw a number for each position of each sample."""
-    noise = torch.zeros(len(sources), num_samples, max(lengths))
+    dtype = torch.float32  # a caller's default would draw others, or coarser ones
+    noise = torch.zeros(len(sources), num_samples, max(lengths), dtype=dtype)
     for sentence, (source, length) in enumerate(zip(sources, lengths, strict=True)):
         for number in range(num_samples):
             origin = f"{seed} {number} {list(source)}"
             digest = hashlib.blake2b(origin.encode(), digest_size=8).digest()
             generator = torch.Generator().manual_seed(int.from_bytes(digest, "big", signed=True))
-            noise[sentence, number, :length] = torch.rand(length, generator=generator)
+            drawn = torch.rand(length, generator=generator, dtype=dtype)
+            noise[sentence, number, :length] = drawn
     return noise
