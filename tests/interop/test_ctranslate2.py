@@ -137,6 +137,22 @@ def test_both_engines_choose_among_all_that_have_ended(save: Save) -> None:
     assert [best.ids for best, *_ in found] == [best.ids for best, *_ in expected]
 
 
+@pytest.mark.parametrize("prefix", [(), (50,)])
+def test_a_beam_wider_than_the_vocabulary_finds_each_once(
+    save: Save, prefix: tuple[int, ...]
+) -> None:
+    """Also the end, which is less probable than all that the beam has places for."""
+    ct2, pytorch = engines(save(end=-20.0))
+    config = SearchConfig(beam_size=400, n_best=3, max_length_ratio=0.0, max_length_extra=1)
+
+    (found,), (expected,) = (
+        engine.search([[5, 6]], config, prefixes=[prefix]) for engine in (ct2, pytorch)
+    )
+
+    assert [h.ids for h in found] == [h.ids for h in expected]
+    assert found[0].ids == prefix
+
+
 def test_a_source_is_read_to_its_end(save: Save) -> None:
     """By itself, CTranslate2 leaves out in silence what comes after 1024 tokens."""
     ct2, pytorch = engines(save())
@@ -341,6 +357,9 @@ def test_both_engines_go_on_in_the_same_ways(save: Save) -> None:
         assert [h.ids for h in found] == [h.ids for h in expected]
         assert [h.score for h in found] == pytest.approx([h.score for h in expected], abs=1e-4)
     assert ct2.continue_in_ways([], [50], config, count=4) == [EMPTY]
+    everywhere = [each.continue_in_ways(source, [50], config, count=400) for each in (ct2, pytorch)]
+    found, expected = (sorted(way.ids for way in ways) for ways in everywhere)
+    assert found == expected  # as there are no more tokens
 
 
 def test_both_engines_go_on_for_as_long_where_the_prefix_decides_how_long(save: Save) -> None:

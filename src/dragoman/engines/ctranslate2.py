@@ -85,6 +85,8 @@ class CTranslate2Engine:
         self._target_ids = {piece: i for i, piece in enumerate(self._target_pieces)}
         self._eos = description.special_ids.eos
         self._forbidden = [[piece] for piece in target.pieces(description.forbidden_ids)]
+        # Tokens that may follow, the end aside; if asked for more, the library repeats some.
+        self._num_ways = target.vocab_size - len({*description.forbidden_ids, self._eos})
         self._num_positions: int = config[NUM_POSITIONS]
         self._has_lists = shortlist is not None
         self.searches_at_once = threads or num_cpus()
@@ -154,7 +156,7 @@ class CTranslate2Engine:
             [task],
             config,
             patience=1,
-            num_hypotheses=count,
+            num_hypotheses=min(count, self._num_ways),
             return_alternatives=True,
             use_vmap=False,
             # As in our search, to which the first token of each way belongs to its prefix.
@@ -234,7 +236,10 @@ class CTranslate2Engine:
                 for pieces, score in zip(result.hypotheses, result.scores, strict=True)
             ]
         hypotheses.sort(key=lambda found: (not found.finished, -found.score))
-        return hypotheses[: config.n_best]
+        different: dict[tuple[int, ...], Hypothesis] = {}
+        for found in hypotheses:  # with a beam wider than the vocabulary, the library repeats some
+            different.setdefault(found.ids, found)
+        return list(different.values())[: config.n_best]
 
     def _judge(self, task: "_Task", result: Any, config: SearchConfig) -> list[Hypothesis]:
         """Score translations by the probability of each token, the prefix included."""
@@ -264,7 +269,7 @@ class CTranslate2Engine:
             config,
             beam_size=1,
             patience=1,
-            num_hypotheses=config.beam_size,
+            num_hypotheses=min(config.beam_size, self._num_ways),
             return_alternatives=True,
             max_decoding_length=len(prefix) + 1,
         )
