@@ -378,13 +378,18 @@ def test_the_length_limit_is_each_sentences_own(transformer: Transformer) -> Non
 
 def test_searching_leaves_a_model_in_training_as_it_was(transformer: Transformer) -> None:
     transformer.train()
+    transformer.encoder.eval()  # as one that is frozen
     weights = [parameter.clone() for parameter in transformer.parameters()]
     engine = PyTorchEngine(transformer, SPECIAL, dtype=torch.bfloat16)
 
     engine.search(SOURCES, SEARCHES[1])
     PyTorchEngine(transformer, SPECIAL).search(SOURCES, SEARCHES[1])
 
-    assert not engine_module._SEARCHES  # what is in there is kept in memory
+    # What is in there is kept in memory.
+    assert not engine_module._SEARCHES
+    assert not engine_module._IN_TRAINING
+    assert all(part.training for part in transformer.decoder.modules())
+    assert not any(part.training for part in transformer.encoder.modules())
     assert transformer.training
     assert all(
         before.dtype == after.dtype and torch.equal(before, after)

@@ -60,8 +60,11 @@ STATES_JUDGED_AT_ONCE = 256
 _SEARCHES: Counter[nn.Module] = Counter()
 """How many threads search with a model that is in training."""
 
+_IN_TRAINING: dict[nn.Module, list[nn.Module]] = {}
+"""The parts of each such model that were in training; others may be frozen."""
+
 _CHANGING = Lock()
-"""Whoever changes `_SEARCHES` holds it."""
+"""Whoever changes these two holds it."""
 
 Result = TypeVar("Result")
 
@@ -339,10 +342,12 @@ def _evaluating(model: nn.Module) -> Iterator[None]:
     If dropout was on, the last of several threads switches it back on.
     """
     with _CHANGING:
-        learns = model.training or _SEARCHES[model] > 0
+        if model.training:
+            _IN_TRAINING[model] = [part for part in model.modules() if part.training]
+            model.eval()
+        learns = model in _IN_TRAINING
         if learns:
             _SEARCHES[model] += 1
-            model.eval()
     try:
         with without_settings_of_caller(next(model.parameters()).device):
             yield
@@ -352,4 +357,5 @@ def _evaluating(model: nn.Module) -> Iterator[None]:
                 _SEARCHES[model] -= 1
                 if _SEARCHES[model] == 0:
                     del _SEARCHES[model]
-                    model.train()
+                    for part in _IN_TRAINING.pop(model):
+                        part.training = True
