@@ -32,11 +32,13 @@ def test_pairs_as_long_as_those_that_the_model_has_seen_are_learnt_from(
 def test_no_source_is_both_learnt_and_measured_by(model: ModelDirectory, tmp_path: Path) -> None:
     path = tmp_path / "pairs.tsv"
     translations = ("the", "a", "black")
-    path.write_text("".join(f"{source}\t{t}\n" for source in ("cat", "dog") for t in translations))
+    path.write_text(
+        "".join(f"{source}\t{t}\n" for source in ("cat", "dog", "a cat") for t in translations)
+    )
 
     learnt = learn_for_model(model, [str(path)], ShortlistConfig())
 
-    assert (learnt.pairs, learnt.coverage.pairs) == (3, 3)
+    assert (learnt.pairs, learnt.coverage.pairs) == (6, 3)
 
 
 def test_records_are_read_from_the_language_of_the_source(

@@ -47,7 +47,7 @@ class Lexicon:
         Returns:
             An array of shape (num_sources, count), or narrower if no token has that many.
         """
-        order = np.lexsort((self.targets, -self.probabilities, self.sources))
+        order = np.lexsort((-self.probabilities, self.sources))  # stable, so of equals the first
         first = np.searchsorted(self.sources, self.sources)  # the order keeps each e in its place
         ranks = np.arange(len(order)) - first
         count = min(count, int(ranks.max(initial=0)) + 1)
