@@ -55,7 +55,12 @@ def engines(
     export_ctranslate2(directory.path, quantization="float32")
     return (
         CTranslate2Engine(directory, directory.load_tokenizers(), shortlist=shortlist),
-        PyTorchEngine(directory.load_transformer(), SPECIAL, shortlist=shortlist),
+        PyTorchEngine(
+            directory.load_transformer(),
+            SPECIAL,
+            forbidden_ids=directory.description.forbidden_ids,
+            shortlist=shortlist,
+        ),
     )
 
 
@@ -196,6 +201,7 @@ def test_in_single_precision_a_translation_does_not_depend_on_its_company(
         SearchConfig(beam_size=4, n_best=3, max_length_extra=10),
         SearchConfig(beam_size=4, n_best=4, patience=1, max_length_extra=10),
         SearchConfig(beam_size=400, n_best=3, max_length_ratio=0.0, max_length_extra=3),
+        SearchConfig(beam_size=99, n_best=99, max_length_ratio=0.0, max_length_extra=1),  # all
     ],
 )
 @pytest.mark.parametrize("tokenizer", ["joint", "separate", "words"])

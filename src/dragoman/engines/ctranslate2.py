@@ -28,6 +28,8 @@ TOKENS_PER_BATCH = 1024
 """Source tokens translated together, or tokens of the longer side judged together, padding
 included; more is not faster."""
 
+_IMPOSSIBLE = -1e30  # below it are the scores of what has a token of no probability
+
 _LENGTH_PENALTY = 1e-3  # next to none, as we rank; with 0 it would stop when the best prefix ends
 
 
@@ -162,7 +164,7 @@ class CTranslate2Engine:
             # As in our search, to which the first token of each way belongs to its prefix.
             max_decoding_length=config.max_length(len(source), len(prefix) + 1),
         )
-        return self._judge(task, running.result(), config)
+        return self._judge(task, running.result().hypotheses, config)
 
     def log_probabilities(
         self, sources: Sequence[Sequence[int]], translations: Sequence[Sequence[int]]
@@ -227,23 +229,28 @@ class CTranslate2Engine:
         """Score what was found as we do; search again if the sentence's own limit is shorter."""
         if any(len(pieces) > _limit(task, config) for pieces in result.hypotheses):
             result = self._start([task], config)[0].result()
+        # Where a beam has more places than there are tokens, the library repeats translations, and
+        # adds some with forbidden tokens.
+        possible = {
+            tuple(pieces): score
+            for pieces, score in zip(result.hypotheses, result.scores, strict=True)
+            if not score < _IMPOSSIBLE
+        }
         if task.prefix:  # whose probability the library's score leaves out
-            hypotheses = self._judge(task, result, config)
+            hypotheses = self._judge(task, list(possible), config)
             hypotheses += self._end_at_once(task, hypotheses, config)
         else:
             hypotheses = [
-                self._score(self._read(pieces), score, config)
-                for pieces, score in zip(result.hypotheses, result.scores, strict=True)
+                self._score(self._read(pieces), score, config) for pieces, score in possible.items()
             ]
         hypotheses.sort(key=lambda found: (not found.finished, -found.score))
-        different: dict[tuple[int, ...], Hypothesis] = {}
-        for found in hypotheses:  # with a beam wider than the vocabulary, the library repeats some
-            different.setdefault(found.ids, found)
-        return list(different.values())[: config.n_best]
+        return hypotheses[: config.n_best]
 
-    def _judge(self, task: "_Task", result: Any, config: SearchConfig) -> list[Hypothesis]:
+    def _judge(
+        self, task: "_Task", translations: Sequence[Sequence[str]], config: SearchConfig
+    ) -> list[Hypothesis]:
         """Score translations by the probability of each token, the prefix included."""
-        found = list(map(self._read, result.hypotheses))
+        found = list(map(self._read, translations))
         judged = self.log_probabilities(
             [task.source] * len(found), [[i for i in ids if i != self._eos] for ids in found]
         )
