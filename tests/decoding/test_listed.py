@@ -100,6 +100,14 @@ def test_a_sentence_gets_what_it_gets_with_its_list_alone(
         assert {token for h in together[sentence] for token in h.ids} <= set(listed)
 
 
+def test_a_beam_wider_than_a_list_finds_only_what_is_on_it() -> None:
+    config = SearchConfig(beam_size=9, n_best=9, max_length_ratio=0.0, max_length_extra=2)
+
+    found, *_ = among(pose(), [[4], [5, 6, 7, 8, 9, 10, 11], [4], [4, 5]], config)
+
+    assert sorted(hypothesis.ids for hypothesis in found) == [(), (4,), (4, 4)]
+
+
 def test_probabilities_are_normalised_over_the_list() -> None:
     listed = [4, 7]
     ((best, *_), *_) = among(pose(), [listed] * 4, SEARCHES[1])

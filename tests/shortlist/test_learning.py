@@ -39,6 +39,9 @@ def test_no_source_is_both_learnt_and_measured_by(model: ModelDirectory, tmp_pat
     learnt = learn_for_model(model, [str(path)], ShortlistConfig())
 
     assert (learnt.pairs, learnt.coverage.pairs) == (6, 3)
+    described = ModelDirectory(model.path).description.shortlist
+    assert described is not None
+    assert described.pairs == 6
 
 
 def test_records_are_read_from_the_language_of_the_source(

@@ -50,7 +50,7 @@ class Lexicon:
         order = np.lexsort((-self.probabilities, self.sources))  # stable, so of equals the first
         first = np.searchsorted(self.sources, self.sources)  # the order keeps each e in its place
         ranks = np.arange(len(order)) - first
-        count = min(count, int(ranks.max(initial=0)) + 1)
+        count = min(count, int(ranks.max()) + 1)
         sources, targets = self.sources[order], self.targets[order]
         chosen = (ranks < count) & (sources < num_sources)
         best = np.full((num_sources, count), filling, dtype=np.int32)
