@@ -381,13 +381,14 @@ def test_both_engines_go_on_for_as_long_where_the_prefix_decides_how_long(save: 
 def test_both_engines_judge_a_translation_alike(save: Save) -> None:
     directory = save()
     ct2, pytorch = engines(directory)
-    sources, translations = [[5, 6, 7], [8], [9] * 30], [[40, 41], [], [50] * 12]
+    sources, translations = [[5, 6, 7], [8], [9] * 30, []], [[40, 41], [], [50] * 12, []]
     ours = ct2.log_probabilities(sources, translations)
     for values, expected, translation in zip(
         ours, pytorch.log_probabilities(sources, translations), translations, strict=True
     ):
         assert len(values) == len(translation) + 1
         assert values == pytest.approx(expected, abs=1e-4)
+    assert ct2.log_probabilities([], []) == []
 
 
 def test_a_long_translation_is_judged_with_few_others(

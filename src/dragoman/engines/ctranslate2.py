@@ -157,7 +157,6 @@ class CTranslate2Engine:
         (running,) = self._start(
             [task],
             config,
-            patience=1,
             num_hypotheses=min(count, self._num_ways),
             return_alternatives=True,
             use_vmap=False,
@@ -275,7 +274,6 @@ class CTranslate2Engine:
             [task],
             config,
             beam_size=1,
-            patience=1,
             num_hypotheses=min(config.beam_size, self._num_ways),
             return_alternatives=True,
             max_decoding_length=len(prefix) + 1,
