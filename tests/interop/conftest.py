@@ -125,11 +125,15 @@ def save_random(
     pairs: dict[str, TokenizerPair],
     *,
     end: float = 0.0,
+    forbidden: float = -30.0,
     tokenizer: str = "joint",
     max_length: int = ModelDescription.max_length,
     **changes: Any,
 ) -> ModelDirectory:
-    """Save a random model whose probabilities are wide apart."""
+    """Save a random model whose probabilities are wide apart.
+
+    A token that is forbidden usually has no probability to speak of, as in a trained model.
+    """
     config, pair = TOKENIZERS[tokenizer], pairs[tokenizer]
     model = TransformerConfig(
         **{
@@ -155,8 +159,7 @@ def save_random(
     with torch.no_grad():
         transformer.projection.linear.weight.mul_(3.0)
         if transformer.projection.linear.bias is not None:
-            # A token that is forbidden has no probability to speak of, as in a trained model.
-            transformer.projection.linear.bias[[SPECIAL.pad, SPECIAL.bos, SPECIAL.unk]] = -30.0
+            transformer.projection.linear.bias[[SPECIAL.pad, SPECIAL.bos, SPECIAL.unk]] = forbidden
             transformer.projection.linear.bias[SPECIAL.eos] += end
     description = ModelDescription(
         source_language="en",

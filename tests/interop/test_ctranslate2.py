@@ -158,6 +158,23 @@ def test_a_beam_wider_than_the_vocabulary_finds_each_once(
     assert found[0].ids == prefix
 
 
+def test_what_is_forbidden_is_not_written_however_probable_it_is(save: Save) -> None:
+    ct2, pytorch = engines(save(end=1.2, forbidden=9.0))
+    sources = [[5, 6], [7, 8, 9], [10]]
+
+    greedy, several = (
+        ct2.search(sources, SearchConfig(beam_size=beam_size, n_best=beam_size))
+        for beam_size in (1, 3)
+    )
+
+    assert not {SPECIAL.pad, SPECIAL.bos, SPECIAL.unk} & {
+        token for found in several for hypothesis in found for token in hypothesis.ids
+    }
+    expected = pytorch.search(sources, SearchConfig(beam_size=1))
+    assert [found[0].ids for found in greedy] == [found[0].ids for found in expected]
+    assert any(found[0].ids for found in greedy)
+
+
 def test_a_source_is_read_to_its_end(save: Save) -> None:
     """By itself, CTranslate2 leaves out in silence what comes after 1024 tokens."""
     ct2, pytorch = engines(save())
@@ -376,6 +393,11 @@ def test_both_engines_go_on_for_as_long_where_the_prefix_decides_how_long(save: 
     found = ct2.continue_in_ways(source, prefix, config, count=2)
 
     assert found[0].ids == pytorch.continue_in_ways(source, prefix, config, count=2)[0].ids
+
+    sources, prefixes = [[5] * 9, source], [[], [50] * 30]
+    (longest,), (begun,) = ct2.search(sources, config, prefixes=prefixes)
+
+    assert (len(longest.ids), len(begun.ids)) == (9 + 3, 30 + 3)
 
 
 def test_both_engines_judge_a_translation_alike(save: Save) -> None:
