@@ -344,8 +344,10 @@ def test_both_engines_continue_a_prefix_alike(save: Save, beam_size: int) -> Non
         assert ours.score == pytest.approx(theirs.score, abs=1e-4)
 
 
-@pytest.mark.parametrize("beam_size", [2, 4])
-def test_both_engines_may_end_right_behind_a_prefix(save: Save, beam_size: int) -> None:
+@pytest.mark.parametrize(("beam_size", "n_best"), [(2, 2), (4, 1)])
+def test_both_engines_may_end_right_behind_a_prefix(
+    save: Save, beam_size: int, n_best: int
+) -> None:
     """CTranslate2 does so by itself only if no token is more probable than the end."""
     directory = save(end=2.5)
     ct2, pytorch = engines(directory)
@@ -358,7 +360,7 @@ def test_both_engines_may_end_right_behind_a_prefix(save: Save, beam_size: int) 
     sources = [some(1, 12) for _ in range(60)]
     prefixes = [some(2, 2) for _ in sources]
     config = SearchConfig(
-        beam_size=beam_size, n_best=beam_size, max_length_ratio=0.5, max_length_extra=6
+        beam_size=beam_size, n_best=n_best, max_length_ratio=0.5, max_length_extra=6
     )
 
     found = ct2.search(sources, config, prefixes=prefixes)

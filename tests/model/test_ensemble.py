@@ -23,6 +23,9 @@ def test_its_probabilities_are_the_means_of_its_members(build: Build) -> None:
     logits = ensemble(source, target)
     theirs = torch.stack([member(source, target) for member in members])
     torch.testing.assert_close(logits.exp(), theirs.softmax(dim=-1).mean(dim=0))
+    halved = ensemble.bfloat16()(source, target)
+    assert halved.dtype == torch.float32
+    torch.testing.assert_close(halved.exp().sum(dim=-1), torch.ones(4, 6))
 
 
 @torch.inference_mode()

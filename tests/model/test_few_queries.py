@@ -89,6 +89,9 @@ def test_it_takes_few_queries_of_a_search_and_what_it_was_made_for(
         assert not takes(heads=3)
         assert not takes(dtype=torch.double)
         assert not are_few(torch.zeros(2, 3, 4, 64), torch.ones(2, 1, 1, 20, dtype=torch.bool))
+        with monkeypatch.context() as compiling:
+            compiling.setattr("torch.compiler.is_compiling", lambda: True)
+            assert not takes()
         monkeypatch.setattr(few_queries, "is_usable", lambda device, dtype, width: False)
         assert not takes()
 

@@ -278,8 +278,8 @@ class CTranslate2Engine:
             return_alternatives=True,
             max_decoding_length=len(prefix) + 1,
         )
-        others = [self._read(pieces)[len(prefix)] for pieces in running.result().hypotheses]
-        rivals = [(*prefix, token) for token in others if token != self._eos]
+        # Of the tokens that may follow, so the end is none of them.
+        rivals = [self._read(pieces)[: len(prefix) + 1] for pieces in running.result().hypotheses]
         judged = self.log_probabilities([task.source] * len(rivals), rivals)
         if sum(of_rival[len(prefix)] > values[-1] for of_rival in judged) >= config.beam_size:
             return []
