@@ -20,6 +20,7 @@ from dragoman.engines.protocol import TEXTS_AT_ONCE, TEXTS_AT_ONCE_ON_GPU
 from dragoman.engines.pytorch import PyTorchEngine
 from dragoman.errors import DragomanError, UsageError
 from dragoman.model.config import TransformerConfig
+from dragoman.model.ensemble import Ensemble
 from dragoman.model.transformer import Transformer
 from dragoman.shortlist.shortlist import Shortlist
 from dragoman.tokenizers.tokenizer import SpecialIds
@@ -262,9 +263,11 @@ def test_ways_to_go_on_are_those_of_the_whole_vocabulary(transformer: Transforme
         assert set(way.ids[2:]) <= {*few.tokens([9, 10]), *way.ids[:2]}
 
 
-def test_the_ways_to_go_on_begin_with_the_most_probable_tokens(transformer: Transformer) -> None:
-    engine, config = PyTorchEngine(transformer, SPECIAL), SEARCHES[0]
-    prefix = (33,)
+@pytest.mark.parametrize("config", SEARCHES[:2])
+def test_the_ways_to_go_on_begin_with_the_most_probable_tokens(
+    transformer: Transformer, config: SearchConfig
+) -> None:
+    engine, prefix = PyTorchEngine(transformer, SPECIAL), (33,)
     ways = engine.continue_in_ways([9, 10], prefix, config, count=4)
 
     transformer.eval()
@@ -536,6 +539,14 @@ def test_a_cpu_has_more_sentences_at_once_if_its_cache_holds_them(
         engine.search([[5] * 31] * 20 * (expected // 32), config)
 
     assert asked == [expected]
+
+
+def test_each_member_of_an_ensemble_keeps_keys_and_values_of_its_own(
+    transformer: Transformer,
+) -> None:
+    of_one = PyTorchEngine(transformer, SPECIAL)._tokens_in_cache
+
+    assert PyTorchEngine(Ensemble([transformer] * 2), SPECIAL)._tokens_in_cache == of_one // 2
 
 
 def test_a_batch_that_does_not_fit_into_the_memory_of_a_gpu_is_searched_in_halves(

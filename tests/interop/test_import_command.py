@@ -163,6 +163,7 @@ def test_one_of_several_languages_must_be_chosen(
     ("file", "change", "message"),
     [
         ("config.json", {"pad_token_id": None}, "pad_token_id is None, not a whole number"),
+        ("config.json", {"eos_token_id": False}, "eos_token_id is False, not a whole number"),
         ("config.json", {"eos_token_id": [0]}, r"eos_token_id is \[0\], not a whole number"),
         ("generation_config.json", {"decoder_start_token_id": -1}, "start_token_id is -1, not a"),
         ("config.json", {"activation_function": ["swish"]}, r"activation_function is \['swish'\]"),
