@@ -21,7 +21,7 @@ from dragoman.decoding.config import SearchConfig
 from dragoman.engines.pytorch import PyTorchEngine
 from dragoman.interop import marian, marian_export, residual_stream
 from dragoman.interop import marian_proof as proving
-from dragoman.interop.export import ExportError
+from dragoman.interop.export import ExportError, count_positions
 from dragoman.interop.marian import convert_marian
 from dragoman.interop.marian_config import FIXED
 from dragoman.interop.marian_export import export_marian
@@ -128,6 +128,11 @@ def test_the_search_settings_are_passed_on(save: Save) -> None:
     longest = ModelDirectory(directory.path).search.max_length(70)
     assert (theirs.num_beams, theirs.length_penalty) == (3, 0.7)
     assert theirs.max_length == longest + 1  # they count the token that a translation begins with
+
+
+def test_the_longest_source_has_a_position_for_its_end(save: Save) -> None:
+    """Though its translation, of at most half as many tokens and six, needs fewer."""
+    assert count_positions(save(max_length=100)) == 100 + 1
 
 
 def test_the_files_have_the_positions_that_their_own_search_takes(save: Save) -> None:

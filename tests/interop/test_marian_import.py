@@ -178,7 +178,7 @@ def test_a_stored_table_of_too_few_positions_for_the_proof_is_told_in_a_sentence
     save_marian: SaveMarian, tmp_path: Path
 ) -> None:
     """Files by old releases of transformers hold the table."""
-    theirs = save_marian(max_position_embeddings=24)
+    theirs = save_marian(max_position_embeddings=40)
     weights = load_file(tmp_path / "model.safetensors")
     for stack in ("encoder", "decoder"):
         table = getattr(theirs.model, stack).embed_positions.weight
@@ -186,7 +186,7 @@ def test_a_stored_table_of_too_few_positions_for_the_proof_is_told_in_a_sentence
     save_file(weights, tmp_path / "model.safetensors", metadata={"format": "pt"})
     convert_marian(tmp_path, tmp_path / "imported", languages=("en", "it"))
 
-    with pytest.raises(MarianError, match="24 positions, but the proof takes 41; let transformers"):
+    with pytest.raises(MarianError, match="40 positions, but the proof takes 41; let transformers"):
         prove_import(tmp_path, tmp_path / "imported")
 
     for kind in (MarianMTModel, MarianTokenizer):

@@ -194,5 +194,5 @@ def _fill_last_norm(spec: Any, norm: nn.Module) -> None:
 
 
 def _copied(*parts: Tensor) -> Any:
-    """Join matrices in new memory, as CTranslate2 rounds in place what it is given."""
-    return torch.cat(parts).detach().numpy().copy()
+    """Join matrices, in new memory, as CTranslate2 rounds in place what it is given."""
+    return torch.cat(parts).detach().numpy()
