@@ -383,8 +383,8 @@ def test_both_engines_go_on_in_the_same_ways(save: Save) -> None:
         assert [h.score for h in found] == pytest.approx([h.score for h in expected], abs=1e-4)
     assert ct2.continue_in_ways([], [50], config, count=4) == [EMPTY]
     everywhere = [each.continue_in_ways(source, [50], config, count=400) for each in (ct2, pytorch)]
-    found, expected = (sorted(way.ids for way in ways) for ways in everywhere)
-    assert found == expected  # as there are no more tokens
+    all_found, all_expected = (sorted(way.ids for way in ways) for ways in everywhere)
+    assert all_found == all_expected  # as there are no more tokens
 
 
 def test_both_engines_go_on_for_as_long_where_the_prefix_decides_how_long(save: Save) -> None:
