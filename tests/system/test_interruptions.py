@@ -30,6 +30,7 @@ SETTINGS = (
 SHORT = tuple(word for setting in SETTINGS for word in ("--set", setting))
 BRIEF = ("--set", "search.max_length_ratio=0", "--set", "search.max_length_extra=9")
 """Long enough for these sentences; what has learnt little writes as long as it may."""
+TRAIN = (sys.executable, "-m", "dragoman", "train", "reverse.toml", "-o", "run")
 TWO_UPDATES = (*BRIEF, "--set", "training.updates=2", "--set", "corpora.test=[]")
 
 pytestmark = pytest.mark.slow
@@ -138,7 +139,7 @@ def test_a_training_outlives_its_terminal(
     hold = hold_after(7)
     outside, inside = os.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-m", "dragoman", "train", "reverse.toml", "-o", "run", *SHORT, *BRIEF],
+        [*TRAIN, *SHORT, *BRIEF, "--set", "training.updates=9"],
         cwd=workspace,
         env={**hold.environment(), "TERM": "xterm"},
         stderr=inside,
