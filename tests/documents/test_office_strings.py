@@ -17,6 +17,7 @@ SHEET = f'xmlns="{OPEN_XML}/spreadsheetml/2006/main"'
 MICROSOFT = "http://schemas.microsoft.com/office/spreadsheetml/2018/threadedcomments"
 DC = 'xmlns:dc="http://purl.org/dc/elements/1.1/"'
 ODP = 'xmlns:p="urn:oasis:names:tc:opendocument:xmlns:presentation:1.0"'
+NUMBERED = 'xmlns:t="text" xmlns:s="style" xmlns:l="loext"'
 SVG = 'xmlns:svg="urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0"'
 
 
@@ -60,6 +61,10 @@ SAID = {
     "xl/worksheets/sheet.xml": f'<worksheet {SHEET}><hyperlink tooltip="{{}}"/></worksheet>',
     "xl/drawings/drawing1.xml": '<d:a xmlns:d="d"><d:cNvPr descr="{}"/></d:a>',
     "content.xml": f"<a {SVG}><svg:title>{{}}</svg:title><svg:desc>{{}}</svg:desc></a>",
+    "Object 1/content.xml": (
+        f'<t:a {NUMBERED}><t:outline-level-style s:num-prefix="{{}}" s:num-suffix="{{}}"/>'
+        '<t:list-level-style-number l:num-list-format="{}" s:num-format="A"/></t:a>'
+    ),
     "meta.xml": f"<a {DC}><dc:title>{{}}</dc:title><dc:creator>a b</dc:creator></a>",
     "docProps/core.xml": f"<a {DC}><dc:title>{{}}</dc:title><dc:subject>{{}}</dc:subject></a>",
     "xl/comments1.xml": (

@@ -17,10 +17,12 @@ _ATTRIBUTES = {
     "dataValidation": ("promptTitle", "prompt", "errorTitle", "error"),  # of a cell of a sheet
     "listItem": ("displayText",),  # what a content control offers to choose
     "lvlText": ("val",),  # beside the number of a heading or an item, as in "Chapter %1"
+    "outline-level-style": ("num-prefix", "num-suffix", "num-list-format"),  # as "Chapter %1%"
+    "list-level-style-number": ("num-prefix", "num-suffix", "num-list-format"),
     "tblCaption": ("val",),
     "tblDescription": ("val",),
 }
-"""What people read in attributes of Office Open XML, or hear of pictures and tables."""
+"""What people read in attributes, or hear of pictures and tables."""
 
 _OPEN_DOCUMENT = "{urn:oasis:names:tc:opendocument:xmlns:"
 _SAID = (
