@@ -1,6 +1,7 @@
 """`evaluate` and `inspect`, on a model that a test has made."""
 
 import json
+import math
 import shutil
 import sys
 from datetime import date
@@ -63,12 +64,18 @@ def test_inspect_is_readable(model: Path, capsys: pytest.CaptureFixture[str]) ->
     assert "\nshortlist\n" not in shown
 
 
-def test_inspect_writes_a_date_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    model = build_model(tmp_path, training={"begun": date(2026, 11, 28)})
+def test_inspect_writes_as_json_what_only_toml_has(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cleaning = {"max_length_ratio": math.inf, "ratios": [1.5, math.nan]}
+    training = {"begun": date(2026, 11, 28), "recipe": {"cleaning": cleaning}}
+    model = build_model(tmp_path, training=training)
 
     assert main(["inspect", str(model), "--json"]) == 0
 
-    assert json.loads(capsys.readouterr().out)["training"] == {"begun": "2026-11-28"}
+    read = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)["training"]
+    cleaning = {"max_length_ratio": None, "ratios": [1.5, None]}
+    assert read == {"begun": "2026-11-28", "recipe": {"cleaning": cleaning}}
 
 
 def test_inspect_says_what_the_minutes_of_a_training_count(

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -32,8 +33,17 @@ def warn(said: str) -> None:
 
 
 def print_json(table: Mapping[str, Any]) -> None:
-    """Print one JSON object, for programs; a date, as TOML has them, is a string in it."""
-    print(json.dumps(table, ensure_ascii=False, default=str))
+    """Print one JSON object, for programs; of what TOML has and JSON lacks, a date is a string."""
+    print(json.dumps(_without_infinity(table), ensure_ascii=False, default=str))
+
+
+def _without_infinity(value: Any) -> Any:
+    """Write null for `inf`, such as a limit that is switched off, and for `nan`."""
+    if isinstance(value, Mapping):
+        return {key: _without_infinity(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return list(map(_without_infinity, value))
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 @contextlib.contextmanager
