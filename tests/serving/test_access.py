@@ -1,5 +1,6 @@
 """Keys: every route that is not open to all asks for one, and says no more than that."""
 
+import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +12,7 @@ from dragoman.serving.models import ServedModel
 from dragoman.serving.settings import Settings
 
 KEY = "sésame 開け"
+NOT_UTF8 = b"caf\xe9"
 OPEN = {
     "/languages",
     "/listPairs",
@@ -40,7 +42,8 @@ WITHOUT_THE_KEY: list[dict[str, Any]] = [
 
 @pytest.fixture(scope="module")
 def url(copier: tuple[Copier, ServedModel]) -> Iterator[str]:
-    with serving([copier[1]], Settings(api_keys=(" other ", KEY))) as url:
+    keys = (" other ", KEY, os.fsdecode(NOT_UTF8))
+    with serving([copier[1]], Settings(api_keys=keys)) as url:
         yield url
 
 
@@ -85,7 +88,7 @@ def test_without_the_key_nothing_is_answered_but_what_is_open_to_all(url: str) -
 @pytest.mark.parametrize("scheme", ["DeepL-Auth-Key", "Bearer", "bearer", "deepl-auth-key"])
 def test_with_the_key_in_the_header_everything_is_answered(url: str, scheme: str) -> None:
     for method, path in operations(url):
-        for key in (KEY.encode(), b"other"):
+        for key in (KEY.encode(), b"other", NOT_UTF8):
             answer = ask(url, method, path, headers={"Authorization": scheme.encode() + b" " + key})
             assert answer.status_code != 403, (method, path)
 

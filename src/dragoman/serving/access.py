@@ -26,8 +26,13 @@ def check_key(request: Request, api_key: str | None = None) -> None:
     # Starlette reads the bytes of a header as Latin-1.
     given = _digest((encodable(api_key).encode() if api_key else value.encode("latin-1")).strip())
     # All are compared, and all have one length, so that the time reveals nothing.
-    if not sum(hmac.compare_digest(given, _digest(key.encode().strip())) for key in keys):
+    if not sum(hmac.compare_digest(given, _digest(_as_given(key))) for key in keys):
         raise RefusalError(403, "the API key is missing or wrong")
+
+
+def _as_given(key: str) -> bytes:
+    """Return the bytes of a key; Python reads those of an option that are not UTF-8 like this."""
+    return key.encode(errors="surrogateescape").strip()
 
 
 def _digest(key: bytes) -> bytes:
