@@ -140,22 +140,39 @@ def test_a_path_to_something_else_gets_one_sentence(
         said.truncate(0)
 
 
-@pytest.mark.parametrize("option", [[], ["--json"]])
 def test_a_name_that_is_not_utf_8_is_printed_with_escapes(
-    option: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     strange = tmp_path / os.fsdecode(b"caf\xe9.tsv")
     strange.write_text("a cat\tun gatto\n")
     said = io.BytesIO()
     monkeypatch.setattr("sys.stdout", io.TextIOWrapper(said, encoding="utf-8"))
 
-    assert main(["corpus", "check", str(strange), *option]) == 0
+    assert main(["corpus", "check", str(strange)]) == 0
 
-    printed = said.getvalue().decode()
-    if option:
-        assert json.loads(printed)["corpora"][0]["corpus"] == str(strange)
-    else:
-        assert "caf\\udce9.tsv: 1 pair," in printed
+    assert "caf\\udce9.tsv: 1 pair," in said.getvalue().decode()
+
+
+@pytest.mark.parametrize(
+    "locale",
+    [
+        {"encoding": "utf-8"},
+        {"encoding": "utf-8", "errors": "surrogateescape"},  # C and C.UTF-8, as in containers
+        {"encoding": "latin-1"},
+        {"encoding": "ascii"},
+    ],
+)
+def test_json_is_utf_8_in_every_locale(
+    locale: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    strange = tmp_path / os.fsdecode("città 猫 ".encode() + b"\xe9.tsv")
+    strange.write_text("a cat\tun gatto\n")
+    said = io.BytesIO()
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(said, **locale))
+
+    assert main(["corpus", "check", str(strange), "--json"]) == 0
+
+    assert json.loads(said.getvalue().decode())["corpora"][0]["corpus"] == str(strange)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dragoman.cli.options import Flag, OutputFileIfAny, WholeNumber, settings_are_options
-from dragoman.cli.text_output import warn
+from dragoman.cli.text_output import print_utf8, warn
 
 if TYPE_CHECKING:
     from dragoman.decoding.config import SearchConfig
@@ -66,7 +66,10 @@ def explain(
         page = explain_page(trace, shown.notes)
         write_atomically(output, page)
         warn_of_size(page, output, "a shorter sentence makes a smaller one")
-    print(trace_json(trace) if json else f"wrote {output}")
+    if json:
+        print_utf8(f"{trace_json(trace)}\n")
+    else:
+        print(f"wrote {output}")
 
 
 def _configure(directory: "ModelDirectory", beam_size: int | None) -> "SearchConfig":

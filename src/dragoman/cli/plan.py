@@ -8,7 +8,7 @@ from pathlib import Path
 from shlex import quote
 
 from dragoman.cli.options import Flag, Languages, Minutes, OutputFileIfAny
-from dragoman.cli.text_output import print_json
+from dragoman.cli.text_output import print_json, print_utf8
 from dragoman.durable import check_written, open_whole
 from dragoman.exit_codes import STOPPED
 
@@ -80,7 +80,7 @@ def plan(
         why = {"reasons": made.reasons, "why": made.why}
         print_json({"recipe": made.recipe, **prediction, **why})
     elif output is None:
-        print(made.as_toml(), end="")
+        print_utf8(made.as_toml())
 
 
 def _say(message: str) -> None:

@@ -34,7 +34,16 @@ def warn(said: str) -> None:
 
 def print_json(table: Mapping[str, Any]) -> None:
     """Print one JSON object, for programs; of what TOML has and JSON lacks, a date is a string."""
-    print(json.dumps(_without_infinity(table), ensure_ascii=False, default=str))
+    print_utf8(json.dumps(_without_infinity(table), ensure_ascii=False, default=str) + "\n")
+
+
+def print_utf8(text: str) -> None:
+    """Print what programs read, in UTF-8 as it is in files, whatever the locale.
+
+    What UTF-8 cannot hold, such as a file name of other bytes, is written with JSON escapes.
+    """
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode(errors="backslashreplace"))
 
 
 def _without_infinity(value: Any) -> Any:
