@@ -9,7 +9,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 from uvicorn.server import ServerState
 
 from dragoman.serving.door import Door, written
-from dragoman.serving.guard import MOST_BYTES_OF_HEAD
+from dragoman.serving.guard import HEAD_TOO_LONG, MOST_BYTES_OF_HEAD
 from dragoman.serving.offer import OfferFilter
 from dragoman.serving.refusal import RefusalError
 from dragoman.serving.settings import Settings
@@ -79,7 +79,9 @@ class Connection(HttpToolsProtocol):
             data = self._offers.hide(data)
         super().data_received(data)  # which restarts the count with each complete head
         if self._bytes_of_head > MOST_BYTES_OF_HEAD and not self.transport.is_closing():
-            self.send_400_response("The head of the request is too long.")
+            refusal = RefusalError(431, HEAD_TOO_LONG)
+            self.transport.write(written(refusal, self.url.decode("latin-1"), connection="close"))
+            self.transport.close()
         self._watch_sender()
 
     def on_headers_complete(self) -> None:

@@ -17,6 +17,8 @@ from dragoman.serving.turnstile import Turnstile
 MOST_BYTES_OF_HEAD = 2**14
 """The address and the headers of a request."""
 
+HEAD_TOO_LONG = "the address and the headers of the request are too long"
+
 _MOST_BYTES_AT_ONCE = 2**29
 """Of all requests that are being served."""
 
@@ -159,7 +161,7 @@ def _refuse_by_its_head(scope: Scope) -> None:
     """
     fields = [scope["raw_path"], scope["query_string"], *chain.from_iterable(scope["headers"])]
     if sum(map(len, fields)) > MOST_BYTES_OF_HEAD:
-        raise RefusalError(431, "the address and the headers of the request are too long")
+        raise RefusalError(431, HEAD_TOO_LONG)
     try:
         unquote_to_bytes(scope["query_string"]).decode()
     except UnicodeDecodeError:
