@@ -92,6 +92,7 @@ def test_punctuation_alone_is_no_sentence() -> None:
         ("Straße", "STRASSE"),
         ("2 < 3 €", "2 < 3"),
         ("２０２０年", "2020年"),
+        ("the\u200e ta\u00adble\u200b", "\ufeffthe table"),
     ],
 )
 def test_sentences_that_look_the_same_are_the_same(text: str, same: str) -> None:

@@ -8,6 +8,7 @@ from dragoman.corpora.config import OverlapPolicy
 from dragoman.corpora.parallel_text import Pair
 from dragoman.corpora.text_file import CorpusError
 from dragoman.counting import counted
+from dragoman.tokenizers.normalisation import learnable
 
 MAX_EXAMPLES = 3
 
@@ -87,9 +88,10 @@ def _refusal(report: OverlapReport) -> str:
 def canonical(text: str) -> str:
     """Reduce a sentence to what makes it the same sentence.
 
-    Case, white space, compatibility forms (NFKC) and the punctuation around it make no difference.
+    Case, white space, compatibility forms (NFKC) and the punctuation around it make no difference,
+    nor do invisible characters, which no model is shown.
     """
-    words = unicodedata.normalize("NFKC", text).casefold().split()
+    words = unicodedata.normalize("NFKC", learnable(text)).casefold().split()
     text = " ".join(words)
     start, end = 0, len(text)
     while start < end and _is_around(text[start]):
