@@ -291,3 +291,24 @@ def test_text_of_both_models_is_named_once_as_the_first_had_it(
     training = ModelDirectory(tmp_path / "mean").description.training
     assert training["recipe"]["corpora"]["train"] == first["recipe"]["corpora"]["train"]
     assert training["corpora"] == first["corpora"]
+
+
+def test_a_card_says_of_each_model_what_became_of_evaluation_sentences(
+    make_model: MakeModel, trained: Callable[..., dict[str, Any]], tmp_path: Path
+) -> None:
+    text = write_lines(tmp_path / "a.tsv", sentences(100, 103))
+    first = trained([{"path": text}], overlap="drop")
+    second = trained([{"path": text}], overlap="allow")
+    first["corpora"] = [asdict(CorpusSummary("news", 1.0, 3, 2, {}, 1))]
+    second["corpora"] = [asdict(CorpusSummary("news", 1.0, 3, 3, {}, 1))]
+    models = [
+        make_model("a", training=first),
+        make_model("b", gone=0.02, training=second),
+        make_model("imported", gone=0.03),
+    ]
+
+    average_models(models, tmp_path / "mean")
+
+    card = (tmp_path / "mean" / "README.md").read_text(encoding="utf-8")
+    assert "| news | 1 | 3 | 2 | 1 evaluation sentence left out |" in card
+    assert "| news | 1 | 3 | 3 | 1 evaluation sentence kept |" in card

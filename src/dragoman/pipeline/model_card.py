@@ -100,7 +100,15 @@ def _without_recipe(models: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]
 
 
 def corpus_rows(training: dict[str, Any]) -> list[list[str]]:
-    """List what became of each corpus, under `CORPUS_HEAD`."""
+    """List what became of each corpus, under `CORPUS_HEAD`.
+
+    Each of several models has kept evaluation sentences, or left them out, by a recipe of its own.
+    """
+    if models := training.get("models"):
+        of_each = (row for part in models for row in corpus_rows(part["training"]))
+        return [list(row) for row in dict.fromkeys(map(tuple, of_each))]
+    if "recipe" not in training:  # imported
+        return []
     policy = training["recipe"]["corpora"]["overlap"]
     rows = []
     for table in training["corpora"]:
