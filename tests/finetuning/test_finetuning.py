@@ -436,9 +436,10 @@ def test_little_old_text_is_kept_as_it_was(
     changed = {"recipe": {**training["recipe"], "corpora": corpora}}
     update_description(copied, training={**training, **changed})
 
-    _, old = recipe_of(copied, mine, keep=True).corpora.train
+    recipe, remarks = finetuning_recipe(order_of(copied, mine, keep=True))
 
-    assert old.weight == 0.5
+    assert recipe.corpora.train[1].weight == 0.5
+    assert remarks == ["each epoch also has 50.00% of the text that the model has learnt from"]
 
 
 def test_old_text_that_is_not_there_is_not_kept(

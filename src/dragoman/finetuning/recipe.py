@@ -207,10 +207,13 @@ def _balance(train: list[dict[str, Any]], tokens: list[float], num_new: int) -> 
     """
     new, old = sum(tokens[:num_new]), sum(tokens[num_new:])
     share = min(1.0, new / old) if old else 1.0
+    all_old = 0.0  # each sentence once
     for place in range(num_new, len(train)):
+        all_old += tokens[place] / train[place]["weight"]
         train[place]["weight"] *= share
         tokens[place] *= share
-    return f"each epoch also has {share:.2%} of the text that the model has learnt from"
+    kept = sum(tokens[num_new:]) / all_old if all_old else 1.0
+    return f"each epoch also has {kept:.2%} of the text that the model has learnt from"
 
 
 def _length(
