@@ -44,6 +44,8 @@ def test_a_preset_is_a_start_that_other_keys_change() -> None:
     [
         ({"model": {"preset": "smal"}}, "unknown model.preset 'smal'; did you mean 'small'?"),
         ({"model": {"preset": ["tiny"]}}, "unknown model.preset ['tiny']; did you mean 'tiny'?"),
+        ({"corpora": {"train": [{"path": "a", "weight": 1e300}]}}, "at most 1,000,000"),
+        ({"corpora": {"train": [{"path": "a", "weight": 0.0}]}}, "should be above zero"),
         ({"seed": 2**63}, f"seed = {2**63} is not between 0 and {2**63 - 1}"),
         ({"source_language": " "}, "source_language is empty; name it by its code, as en"),
         ({"target_language": "Italian"}, "is the name of a language; write its code, it"),

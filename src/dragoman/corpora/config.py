@@ -1,6 +1,5 @@
 """Which parallel text a run reads, and what it leaves out."""
 
-import math
 import re
 from dataclasses import dataclass
 from os.path import commonprefix
@@ -11,6 +10,9 @@ from dragoman.choices import check_choices
 from dragoman.corpora.file_names import CSV, JSON_LINES, PO, TMX, XLIFF
 
 OverlapPolicy = Literal["refuse", "drop", "allow"]
+
+LARGEST_WEIGHT = 1_000_000.0
+"""Far beyond any use; the order of an epoch would not fit into memory."""
 
 FORMAT_SUFFIXES = (".gz", ".zst", ".tsv", *JSON_LINES, TMX, CSV, PO, *XLIFF)
 """File name endings that tell the format, in the order in which they are stripped from a name."""
@@ -57,8 +59,10 @@ class CorpusConfig:
                 f"path = {self.path!r}, source = {self.source!r}, target = {self.target!r}: "
                 "a corpus is either path, or source and target"
             )
-        if not (math.isfinite(self.weight) and self.weight > 0):
-            raise ValueError(f"weight = {self.weight} should be a finite number above zero")
+        if not 0 < self.weight <= LARGEST_WEIGHT:
+            raise ValueError(
+                f"weight = {self.weight} should be above zero and at most {LARGEST_WEIGHT:,.0f}"
+            )
 
     @property
     def file(self) -> str:
