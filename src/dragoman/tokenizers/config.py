@@ -48,7 +48,8 @@ class TokenizerConfig:
 
     For `bpe` this is the rate at which merges are dropped (Provilkov et al. 2020 use 0.1). For
     `unigram` it is the exponent alpha on the probability of a segmentation (Kudo 2018 uses 0.2):
-    the smaller, the more varied.
+    the smaller, the more varied. Batches are planned for the usual cut, so updates and
+    micro-batches have more tokens than `batching` says.
     """
 
     min_frequency: int = 2
