@@ -221,7 +221,10 @@ def test_what_was_held_out_from_the_teacher_validates_the_student(tmp_path: Path
     assert corpora.overlap == "drop"
 
 
-def test_the_student_of_a_finetuned_model_begins_anew(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("max_length", "at_once"), [(40, 4096), (6000, 6002)])
+def test_the_student_of_a_finetuned_model_begins_anew(
+    tmp_path: Path, max_length: int, at_once: int
+) -> None:
     short = {"from_model": "runs/before", "updates": 9, "learning_rate": 1e-4}
     marian = {"kind": "marian", "joint": False, "from_model": "runs/before"}
     recorded = {
@@ -230,12 +233,14 @@ def test_the_student_of_a_finetuned_model_begins_anew(tmp_path: Path) -> None:
         "training": short,
         "batching": {"tokens_per_update": 256},
     }
-    teacher = teacher_of(tmp_path, recorded, kind="marian", max_length=40)
+    teacher = teacher_of(tmp_path, recorded, kind="marian", max_length=max_length)
 
     recipe = student_recipe(teacher, "base-12-1", PAIRS, ())
 
     assert recipe.training == TrainingConfig(metric="BLEU")
-    assert recipe.batching == BatchingConfig(max_length=40)
+    assert recipe.batching == BatchingConfig(
+        max_length=max_length, max_tokens_per_micro_batch=at_once
+    )
     assert recipe.tokenizer == TokenizerConfig()
 
 

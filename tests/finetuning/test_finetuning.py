@@ -355,21 +355,25 @@ def test_the_training_is_gentle_and_smooths_as_the_model_did(copied: Path, mine:
 
 
 @pytest.mark.parametrize(
-    ("from_model", "at_once"),
-    [(None, 256), ("other", BatchingConfig.max_tokens_per_micro_batch)],
+    ("from_model", "max_length", "at_once"),
+    [
+        (None, 12, 256),
+        ("other", 12, BatchingConfig.max_tokens_per_micro_batch),
+        ("other", 6000, 6002),
+    ],
 )
 def test_batches_are_made_as_for_the_model_unless_that_was_fine_tuned(
-    copied: Path, mine: str, from_model: str | None, at_once: int
+    copied: Path, mine: str, from_model: str | None, max_length: int, at_once: int
 ) -> None:
     training = ModelDirectory(copied).description.training
     settings = training["recipe"]["training"] | ({"from_model": from_model} if from_model else {})
     recipe = {**training["recipe"], "training": settings}
-    update_description(copied, training={**training, "recipe": recipe})
+    update_description(copied, max_length=max_length, training={**training, "recipe": recipe})
 
     made = recipe_of(copied, mine)
 
     assert made.batching.max_tokens_per_micro_batch == at_once
-    assert made.batching.max_length == 12
+    assert made.batching.max_length == max_length
     assert not made.tokenizer.byte_fallback
 
 

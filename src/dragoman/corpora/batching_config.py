@@ -1,6 +1,7 @@
 """Settings of batching."""
 
 from dataclasses import dataclass
+from typing import Any
 
 MAX_TOKENS_OF_A_SENTENCE = 2**16 - 1
 """Lengths are stored as 16-bit integers, two bytes per sentence."""
@@ -49,3 +50,9 @@ class BatchingConfig:
             )
         if not 0 < self.min_fill <= 1:
             raise ValueError(f"min_fill = {self.min_fill} should be above 0 and at most 1")
+
+
+def with_length(batching: dict[str, Any], max_length: int) -> dict[str, Any]:
+    """Give a `batching` section this `max_length`, and room for it where it names none."""
+    room = max(BatchingConfig.max_tokens_per_micro_batch, max_length + 2)
+    return {"max_tokens_per_micro_batch": room, **batching, "max_length": max_length}

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from dragoman.config import set_key, to_table
+from dragoman.corpora.batching_config import with_length
 from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.huggingface import PREFIX
 from dragoman.corpora.prepared_text import VALIDATION_NAME
@@ -117,7 +118,7 @@ def _table(
     was_finetuned = table.get("training", {}).get("from_model") is not None
     if was_finetuned:  # which was short, and began with another model
         del table["training"], table["batching"]
-    table.setdefault("batching", {})["max_length"] = description.max_length
+    table["batching"] = with_length(table.get("batching", {}), description.max_length)
     if description.tokenizer.kind != IMPORTED:
         table["model"]["tied_embeddings"] = description.model.tied_embeddings
         table["model"]["positional_encoding"] = description.model.positional_encoding

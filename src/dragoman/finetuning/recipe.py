@@ -8,6 +8,7 @@ from typing import Any
 
 from dragoman.batched import batched
 from dragoman.config import from_table, set_key, to_table
+from dragoman.corpora.batching_config import with_length
 from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.fingerprint import comparable, fingerprint_corpus
 from dragoman.corpora.parallel_text import read_pairs
@@ -134,7 +135,7 @@ def _table(model: ModelDirectory, order: FineTuning) -> tuple[dict[str, Any], li
         "model": to_table(description.model),
         "tokenizer": vocabulary_of(model) | {"byte_fallback": description.tokenizer.byte_fallback},
         "corpora": corpora,
-        "batching": {**batching, "max_length": description.max_length},
+        "batching": with_length(batching, description.max_length),
         "training": {
             "from_model": as_setting(model.path),
             "label_smoothing": trained.get("label_smoothing", 0.1),
