@@ -1,6 +1,7 @@
 """Right code of other styles is not blamed, and one mistake is not told as many."""
 
 import pytest
+import torch
 from tests.checking.mutations.mutation import together
 
 from dragoman.checking.cells import Cell
@@ -1137,6 +1138,9 @@ def test_a_head_that_no_method_uses_is_forgotten() -> None:
 
     assert "weights-without-gradient" in mistakes(report(forgotten, "Transformer")[1])
     assert "weights-without-gradient" in report(left_to_others, "Transformer")[1].passed
+    with torch.enable_grad():  # as it is now, afterwards
+        for_translating = forgotten + "torch.set_grad_enabled(False)\n"
+        assert "weights-without-gradient" in mistakes(report(for_translating, "Transformer")[1])
 
 
 CUTS = """

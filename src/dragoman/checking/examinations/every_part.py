@@ -134,7 +134,9 @@ def all_weights_learn(workshop: Workshop, part: str) -> Iterator[Verdict]:
     Other parts, which are examined on their own, are left out if they are used at all. Those that
     read words are not: of them, only a whole model shows what learns.
     """
-    module, output = run(workshop, part)
+    module = workshop.build(part)
+    with torch.enable_grad():  # the program may have ended with translations, and without gradients
+        output = give(workshop, part, module)
     if not isinstance(module, nn.Module) or not output.requires_grad:
         return
     try:
