@@ -342,6 +342,11 @@ def test_test_sets_of_one_name_keep_their_scores_apart(
     training = read_table(tmp_path / "run" / "model.toml")["training"]
     assert list(training["scores"]) == ["2013/test", "2014/test"]
     assert training["weights"].startswith("update ")
+    train_model(make_recipe(corpora__test=tests), tmp_path / "run", display)
+    assert display.messages[-1].endswith("nothing is left to do")
+    other = make_recipe(corpora__test=tests, evaluation__metrics=["chrF"])
+    train_model(other, tmp_path / "run", display)
+    assert "before (evaluation.metrics: ['BLEU', 'chrF', 'TER'] became" in display.messages[-1]
 
 
 def test_names_are_unique_whatever_the_paths() -> None:

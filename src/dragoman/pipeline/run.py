@@ -7,6 +7,7 @@ from shlex import quote
 import numpy as np
 import torch
 
+from dragoman.config import to_table
 from dragoman.corpora.batching import Batches, Resample
 from dragoman.corpora.preparation import TextPreparation
 from dragoman.corpora.prepared_text import PreparedText
@@ -19,6 +20,7 @@ from dragoman.evaluation.config import EvaluationConfig
 from dragoman.evaluation.statistics import require_packages
 from dragoman.memory import keep_freed_memory
 from dragoman.model.transformer import Transformer
+from dragoman.model_directory import ModelDirectory
 from dragoman.model_directory.description import FINISHED_FILE
 from dragoman.pipeline.beginning import check_kind, check_sizes, take_weights
 from dragoman.pipeline.claim import (
@@ -35,7 +37,7 @@ from dragoman.pipeline.claim import (
 from dragoman.pipeline.publication import Publisher, relicense
 from dragoman.pipeline.report import REPORT, write_report
 from dragoman.pipeline.validation import Validator, validation_metrics
-from dragoman.recipe import Recipe
+from dragoman.recipe import Recipe, differences
 from dragoman.training.compilation import require_compiler
 from dragoman.training.display import Display
 from dragoman.training.distributed import (
@@ -87,6 +89,8 @@ def train_model(recipe: Recipe, directory: Path, display: Display) -> int | None
         check_alike(recipe)
         if (directory / FINISHED_FILE).exists():
             display.message(f"{directory}: this run is finished; nothing is left to do")
+            for doubt in _doubts_about_the_scores(recipe, directory):
+                display.message(f"warning: {doubt}")
             return None
         text = _prepare_text(recipe, directory, display)
         publisher = Publisher(recipe, text, directory)
@@ -121,6 +125,16 @@ def _claim(recipe: Recipe, directory: Path, display: Display) -> None:
     if (directory / FINISHED_FILE).exists():
         check_learnt(recipe, directory)
         relicense(directory, recipe.licence)
+
+
+def _doubts_about_the_scores(recipe: Recipe, directory: Path) -> Iterator[str]:
+    """Say which settings of the evaluation a finished run was not scored with."""
+    training = ModelDirectory(directory).description.training
+    now = to_table(recipe.evaluation)
+    before = now | training["recipe"].get("evaluation", {})  # which may lack newer settings
+    if training["scores"] and (changed := differences(before, now, "evaluation.")):
+        changes = "; ".join(f"{key}: {change}" for key, change in changed.items())
+        yield f"its scores are those of before ({changes}); dragoman evaluate measures others"
 
 
 def _report(directory: Path, display: Display) -> None:
