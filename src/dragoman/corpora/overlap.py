@@ -8,7 +8,7 @@ from dragoman.corpora.config import OverlapPolicy
 from dragoman.corpora.parallel_text import Pair
 from dragoman.corpora.text_file import CorpusError
 from dragoman.counting import counted
-from dragoman.tokenizers.normalisation import learnable
+from dragoman.tokenizers.normalisation import visible
 
 MAX_EXAMPLES = 3
 
@@ -91,7 +91,7 @@ def canonical(text: str) -> str:
     Case, white space, compatibility forms (NFKC) and the punctuation around it make no difference,
     nor do invisible characters, which no model is shown.
     """
-    words = unicodedata.normalize("NFKC", learnable(text)).casefold().split()
+    words = unicodedata.normalize("NFKC", visible(text)).casefold().split()
     text = " ".join(words)
     start, end = 0, len(text)
     while start < end and _is_around(text[start]):

@@ -48,6 +48,8 @@ def visible(text: str) -> str:
     >>> visible("ta\u00adble\u200b\7on")
     'table on'
     """
+    if text.isprintable() and "\ufffd" not in text:  # as most texts are
+        return text
     return _CONTROL.sub(" ", _UNSEEN.sub("", text))
 
 
