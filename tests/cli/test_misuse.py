@@ -154,21 +154,21 @@ def test_a_name_that_is_not_utf_8_is_printed_with_escapes(
 
 
 @pytest.mark.parametrize(
-    "locale",
+    ("encoding", "errors"),
     [
-        {"encoding": "utf-8"},
-        {"encoding": "utf-8", "errors": "surrogateescape"},  # C and C.UTF-8, as in containers
-        {"encoding": "latin-1"},
-        {"encoding": "ascii"},
+        ("utf-8", "strict"),
+        ("utf-8", "surrogateescape"),  # C and C.UTF-8, as in containers
+        ("latin-1", "strict"),
+        ("ascii", "strict"),
     ],
 )
 def test_json_is_utf_8_in_every_locale(
-    locale: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    encoding: str, errors: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     strange = tmp_path / os.fsdecode("città 猫 ".encode() + b"\xe9.tsv")
     strange.write_text("a cat\tun gatto\n")
     said = io.BytesIO()
-    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(said, **locale))
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(said, encoding, errors))
 
     assert main(["corpus", "check", str(strange), "--json"]) == 0
 
