@@ -575,6 +575,28 @@ def test_the_command_goes_on_and_says_so(job: Job, text: Path, number: int, code
     assert job.output.read_text().count("\n") == 3001
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_of_standard_input_a_command_that_is_told_to_end_leaves_nothing(
+    job: Job, number: int
+) -> None:
+    command = [sys.executable, "-m", "dragoman", "translate", str(job.translator.model)]
+    process = subprocess.Popen(
+        [*command, "-o", str(job.output)],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        # A shell may have the tests ignore it.
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),  # noqa: PLW1509
+    )
+    while not (begun := list(job.output.parent.glob("*.unfinished"))) and process.poll() is None:
+        time.sleep(0.001)
+    process.send_signal(number)
+    _, errors = process.communicate()
+
+    assert begun
+    assert (process.returncode, errors) == (128 + number, b"")
+    assert not list(job.output.parent.glob("*.unfinished"))
+
+
 @pytest.mark.parametrize(
     ("engine", "device", "lines"),
     [("pytorch", "cuda", 2**14), ("pytorch", "cpu", 2048), ("ctranslate2", "cuda", 2048)],

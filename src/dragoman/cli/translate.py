@@ -14,6 +14,7 @@ from dragoman.cli.options import (
     WholeNumber,
     settings_are_options,
 )
+from dragoman.cli.plan import end_by_exit
 from dragoman.cli.text_output import check_outputs, open_output, warn
 from dragoman.cli.translation_options import TranslationOptions, announce
 from dragoman.durable import check_written
@@ -187,6 +188,7 @@ def _translate_at_once(
         translate_stream,
     )
 
+    end_by_exit()  # else what was begun of a file stays behind, and no run takes it up
     with (
         open_output(output.output) as stream,
         open_alignments(model, output.alignments) as align,
