@@ -1,29 +1,15 @@
 """`dragoman plan`: a recipe for a text, a machine and a time."""
 
 import contextlib
-import signal
 import sys
-import threading
 from collections.abc import Sequence
 from pathlib import Path
 from shlex import quote
 
 from dragoman.cli.options import Flag, Languages, Minutes, OutputFileIfAny
+from dragoman.cli.termination import end_by_exit
 from dragoman.cli.text_output import print_json, print_utf8
 from dragoman.durable import check_written, open_whole
-from dragoman.exit_codes import STOPPED
-
-
-def end_by_exit() -> None:
-    """Let termination signals clean up what was begun, as an interrupt does.
-
-    Python hands signals to the main thread; a program that calls from another decides by itself.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        return
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is not signal.SIG_IGN:  # as under `nohup`
-            signal.signal(number, lambda number, frame: sys.exit(STOPPED + number))
 
 
 def plan(

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from dragoman.cli.options import Assignments, Minutes, OutputIfAny
-from dragoman.cli.plan import end_by_exit
+from dragoman.cli.termination import end_by_exit
 from dragoman.device import sleep_while_waiting
 from dragoman.exit_codes import STOPPED
 

@@ -14,7 +14,7 @@ from dragoman.cli.options import (
     WholeNumber,
     settings_are_options,
 )
-from dragoman.cli.plan import end_by_exit
+from dragoman.cli.termination import end_by_exit
 from dragoman.cli.text_output import check_outputs, open_output, warn
 from dragoman.cli.translation_options import TranslationOptions, announce
 from dragoman.durable import check_written
