@@ -13,6 +13,8 @@ from dragoman.documents.spreading import spread
         ("one two three four", [1, 1], ["one two", "three four"]),
         ("one two three four", [1, 3], ["one", "two three four"]),
         ("one two, three four five six", [1, 1], ["one two,", "three four five six"]),
+        ("<i>one two,</i> three four five six", [1, 1], ["<i>one two,</i>", "three four five six"]),
+        ("<i> one</i>", [1, 1], ["<i> one</i>"] * 2),
         ("one", [4, 3], ["one", "one"]),
         ("one two", [9], ["one two"]),
         ("猫在桌子上睡觉", [3, 4], ["猫在桌", "子上睡觉"]),

@@ -68,15 +68,17 @@ class _Cut(NamedTuple):
 
 def _places_to_cut(text: str) -> Iterator[_Cut]:
     width = end = 0
+    shown = ""  # the last character before a place, whatever tags are between
     for found in _TAG_OR_SPACE.finditer(text):
         width += weighted_length(text[end : found.start()])
+        shown = text[end : found.start()][-1:] or shown
         end = found.end()
         if found["space"]:
             width += len(found["space"])
         elif found[0] or not _may_be_cut(text[end - 1], text[end]):
             continue
-        if found.start():
-            yield _Cut(end, width, text[found.start() - 1] in _PAUSES)
+        if shown:
+            yield _Cut(end, width, shown in _PAUSES)
 
 
 def _may_be_cut(before: str, after: str) -> bool:
