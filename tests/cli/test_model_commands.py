@@ -280,6 +280,23 @@ def test_a_model_is_evaluated_as_its_recipe_says_where_no_option_differs(
     assert f"tok:{tokens}|" in scores["BLEU"]["signature"]
 
 
+def test_the_recipe_of_a_model_that_is_compared_counts_if_the_other_is_a_file(
+    tmp_path: Path, test_set: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = {"metrics": ["BLEU"], "lowercase": True, "bootstrap_samples": 3}
+    model = build_model(tmp_path, training={"recipe": {"evaluation": settings}})
+    file = tmp_path / "out"
+    file.write_text("Il gatto\n" * len(test_set.read_text(encoding="utf-8").splitlines()))
+    found = []
+    for systems in ((file, model), (model, file)):
+        one, other = map(str, systems)
+        assert main(["evaluate", one, str(test_set), "--compare", other, "--json"]) == 0
+        found.append(json.loads(capsys.readouterr().out)["comparisons"])
+
+    assert [list(comparisons) for comparisons in found] == [["BLEU"]] * 2
+    assert found[0]["BLEU"]["signature"] == found[1]["BLEU"]["signature"]
+
+
 def test_the_metrics_may_be_named(
     tmp_path: Path, test_set: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -41,8 +41,10 @@ class ScoringOptions:
     bootstrap_samples: WholeNumber | None = None
     """Resampled test sets for intervals, which need at least 40, and p-values; 0 omits both."""
 
-    def settings(self, model: Path, languages: tuple[str, str]) -> "EvaluationConfig":
-        """Complete the options from the model's recipe, or by what the language needs.
+    def settings(
+        self, compared: Sequence[Path], languages: tuple[str, str]
+    ) -> "EvaluationConfig":
+        """Complete the options from the first model's recipe, or by what the language needs.
 
         Raises:
             UsageError: a value is unknown.
@@ -51,7 +53,8 @@ class ScoringOptions:
         from dragoman.evaluation.config import EvaluationConfig, usual_evaluation
 
         given = {name: value for name, value in vars(self).items() if value is not None}
-        recorded = _recorded_settings(model)
+        models = [path for path in compared if path.is_dir()]
+        recorded = _recorded_settings(models[0]) if models else None
         usual = to_table(recorded) if recorded else usual_evaluation(languages[1])
         with settings_are_options(vars(self)):
             return from_table(EvaluationConfig, {**usual, **given})
@@ -145,7 +148,7 @@ def evaluate(
             check_outputs([output.sentences], model=path, read=read)
     _check_systems(compared, translation)
     languages = _languages(test_set, compared)
-    settings = scoring.settings(model, languages)
+    settings = scoring.settings(compared, languages)
     require_packages(settings)
     if compare is not None and not settings.bootstrap_samples:
         raise UsageError(
@@ -208,14 +211,12 @@ def _score(
 
 
 def _recorded_settings(model: Path) -> "EvaluationConfig | None":
-    """Read the evaluation settings of a model's recipe; a file and an import have no recipe."""
+    """Read the evaluation settings of a model's recipe; an import has none."""
     from dragoman.config import from_table
     from dragoman.errors import DragomanError, UsageError
     from dragoman.evaluation.config import EvaluationConfig
     from dragoman.model_directory import DESCRIPTION_NAME, ModelDirectory
 
-    if not model.is_dir():
-        return None
     table = ModelDirectory(model).description.training
     try:
         for section in ("recipe", "evaluation"):
