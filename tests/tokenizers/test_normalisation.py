@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dragoman.tokenizers.normalisation import normalise, visible
+from dragoman.tokenizers.normalisation import normalise, undirected, visible
 
 
 @pytest.mark.parametrize(
@@ -36,6 +36,16 @@ def test_the_normal_form_is_its_own_normal_form(text: str) -> None:
 @pytest.mark.parametrize("mark", "\xad\u061c\u200b\u200e\u200f\u202a\u202e\u2060\u2066\u2069\ufeff")
 def test_a_mark_that_nobody_sees_is_left_out(mark: str) -> None:
     assert visible(f"a{mark}b") == "ab"
+
+
+@pytest.mark.parametrize("mark", "\u061c\u200e\u200f\u202a\u202e\u2066\u2069")
+def test_a_translation_has_no_mark_of_the_direction_of_its_source(mark: str) -> None:
+    assert undirected(f"a{mark}b") == "ab"
+
+
+@pytest.mark.parametrize("control", "\x01\x1f\x7f\x9f\ufffd")
+def test_a_control_character_parts_words(control: str) -> None:
+    assert visible(f"a{control}b") == "a b"
 
 
 def test_what_joins_letters_is_part_of_a_word() -> None:

@@ -65,7 +65,7 @@ def test_the_automatic_vocabulary_makes_room_for_many_characters(
     assert len(tokenizer.encode("My sister remembers")) < 5
 
 
-@pytest.mark.parametrize("nothing", [[], [("", " ")]])
+@pytest.mark.parametrize("nothing", [[], [("\n", " ")]])
 def test_no_text_is_refused(tmp_path: Path, nothing: Corpus) -> None:
     with pytest.raises(TokenizerError, match="there is no text"):
         train_tokenizers(TokenizerConfig(), lambda: nothing, tmp_path)
@@ -94,8 +94,12 @@ def test_a_rare_word_is_unknown(tmp_path: Path) -> None:
     assert words.pieces(range(4, words.vocab_size)) == ["cat", "dog", "gatto"]
 
 
-def test_the_most_frequent_words_are_kept(tmp_path: Path) -> None:
-    config = TokenizerConfig(kind="words", vocab_size=7, min_frequency=1)
+@pytest.mark.parametrize("size", [7, None])
+def test_the_most_frequent_words_are_kept(
+    size: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(training, "LARGEST_WORD_LIST", 7)
+    config = TokenizerConfig(kind="words", vocab_size=size, min_frequency=1)
 
     words = train_tokenizers(config, lambda: [("d b c c", "b c a")], tmp_path).source
 
@@ -119,7 +123,7 @@ def test_lower_casing_stays_in_the_file(
 
     tokenizer = train_tokenizers(config, lambda: corpus, tmp_path).source
 
-    assert tokenizer.encode("THE CAT È ▁ LÀ") == tokenizer.encode("the cat è ▁ là")
+    assert tokenizer.encode("THE CAT È ▁ LÀ İ") == tokenizer.encode("the cat è ▁ là i\u0307")
     assert tokenizer.decode(tokenizer.encode("THE CAT È ▁ ½ Ａ")) == "the cat è ▁ ½ ａ"
 
 
@@ -162,28 +166,32 @@ def test_a_vocabulary_is_learnt_from_characters_that_nobody_sees(
         assert learnt.decode(ids).replace(" ", "") == normalise(text).replace(" ", "")
 
 
-def test_one_endless_line_is_learnt_from(tmp_path: Path) -> None:
-    line = "abc defg " * 3000
+def test_every_character_of_one_endless_line_is_learnt_from(tmp_path: Path) -> None:
+    line = ("abc " * 249 + "abcß") * 27  # ß ends each piece in which it is learnt from
+    config = TokenizerConfig(byte_fallback=False)
 
-    tokenizer = train_tokenizers(TokenizerConfig(), lambda: [(line, "xyz")], tmp_path).source
+    tokenizer = train_tokenizers(config, lambda: [(line, "xyz")], tmp_path).source
 
-    assert len(tokenizer.encode("abc defg")) < 5
+    assert len(tokenizer.encode("abc abc")) < 5
+    assert tokenizer.special_ids.unk not in tokenizer.encode("ß")
     assert tokenizer.decode(tokenizer.encode(line)) == normalise(line)
 
 
+@pytest.mark.parametrize("joint", [True, False])
 def test_a_huge_text_is_thinned_out_evenly_on_both_sides(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    joint: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(training, "MAX_CHARACTERS", 20)
+    monkeypatch.setattr(training, "MAX_CHARACTERS", 21)  # of which there are nearly twice as many
 
     def pairs() -> Iterator[tuple[str, str]]:
         return ((f"s{i}", f"t{i}") for i in range(10))
 
-    config = TokenizerConfig(kind="words", min_frequency=1)
-    words = train_tokenizers(config, pairs, tmp_path).source
+    config = TokenizerConfig(kind="words", min_frequency=1, joint=joint)
+    pair = train_tokenizers(config, pairs, tmp_path)
 
-    learnt = {f"{side}{i}" for side in "st" for i in range(0, 10, 2)}
-    assert set(words.pieces(range(4, words.vocab_size))) == learnt
+    learnt = [set(words.pieces(range(4, words.vocab_size))) for words in (pair.source, pair.target)]
+    source, target = ({f"{side}{i}" for i in range(0, 10, 2)} for side in "st")
+    assert learnt == ([source | target] * 2 if joint else [source, target])
 
 
 def test_the_vocabulary_grows_with_the_text_and_is_bounded() -> None:
