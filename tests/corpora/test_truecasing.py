@@ -60,6 +60,13 @@ def test_turkish_has_two_pairs_of_i() -> None:
     assert truecaser.restore("istanbul ve ısparta. iyi. ışık") == "İstanbul ve Isparta. İyi. Işık"
 
 
+def test_armenian_has_a_full_stop_of_its_own() -> None:
+    truecaser = Truecaser("hy")
+    truecaser.learn("Նա այստեղ է։ Կատուն այնտեղ է, կատուն։")
+
+    assert truecaser.restore("նա կատուն է։ կատուն այստեղ է։") == "Նա կատուն է։ Կատուն այստեղ է։"
+
+
 def test_a_text_of_which_half_the_words_have_capitals_is_no_title() -> None:
     truecaser = Truecaser("en")
     truecaser.learn("Go to Rome in May.")

@@ -10,10 +10,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from dragoman.languages.casing import in_small_letters, with_capital
+from dragoman.languages.scripts import SENTENCE_ENDS
 
 _WORD = re.compile(r"[^\W\d_]+")
 _NOTHING_YET = re.compile(r"\W*$")
-_SENTENCE_END = re.compile(r"(?s:.*\w)?+[^\w.!?…]*[.!?…][^\w\s]*\s")
+_SENTENCE_END = re.compile(rf"(?s:.*\w)?+[^\w{SENTENCE_ENDS}]*[{SENTENCE_ENDS}][^\w\s]*\s")
 """A full stop and white space behind the last digit, found without going back: rows of dots, as in
 a table of contents, would take cubic time."""
 
