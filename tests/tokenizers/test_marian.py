@@ -11,7 +11,7 @@ import pytest
 import sentencepiece
 
 from dragoman.alignment.words import words_of_tokens
-from dragoman.tokenizers.marian import MarianTokenizer
+from dragoman.tokenizers.marian import MarianTokenizer, language_tokens
 from dragoman.tokenizers.normalisation import normalise
 from dragoman.tokenizers.tokenizer import SpecialIds, TokenizerError
 
@@ -182,6 +182,7 @@ def test_an_unknown_language_token_is_refused(files: Path) -> None:
         TokenizerError, match="unknown language token >>deu<<; the model has >>ita<<, "
     ):
         side(files, "source", prefix=">>deu<<")
+    assert language_tokens([">>ita<<", ">>", "<<", "▁cat"]) == [">>ita<<"]
 
 
 def test_a_batch_is_encoded_as_its_texts_are(source: MarianTokenizer) -> None:
@@ -212,6 +213,7 @@ def test_what_is_saved_is_loaded(files: Path, tmp_path: Path) -> None:
     assert loaded.vocab_size == tokenizer.vocab_size
     assert loaded.fingerprint == tokenizer.fingerprint
     assert loaded.fingerprint != side(files, "source").fingerprint
+    assert "▁" in path.read_text(encoding="utf-8")  # for people; and fingerprints stay what they are
 
 
 @pytest.mark.parametrize("damage", [b"", b"{}", b"[1]", b'{"format": "other"}', b"\xff\xfe"])

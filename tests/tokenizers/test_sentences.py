@@ -133,7 +133,8 @@ def test_where_a_sentence_is_cut_no_space_comes_into_a_word() -> None:
     assert join_translations(["猫。\u3000", "犬。"], ["Cat.", "Dog."], "en") == "Cat. Dog."
     for first, second in (("\u732b", "\u72d7"), ("\u732b\uff0c", "NET"), ("\u0964", "\u0935")):
         assert join_translations([first, second], ["a", "b"], "en") == "a b"
-        assert join_translations([first, second], ["a", "b"], "ja") == "ab"
+        for language in ("ja", "zh_TW", "yue"):
+            assert join_translations([first, second], ["a", "b"], language) == "ab"
 
 
 @given(text=st.text(LETTERS, max_size=30) | st.text(st.characters(exclude_categories=["Cs"])))
@@ -207,6 +208,10 @@ def test_what_stays_whole_is_cut_off_at_its_nearer_end() -> None:
     pieces = cut_to_fit(text, Letters([]), limit=len(text) - 1, whole=whole)
 
     assert pieces == ["cat {12345678 9}", " a dog"]
+
+
+def test_a_single_character_is_not_cut_however_many_tokens_it_has() -> None:
+    assert cut_to_fit("猫犬", Letters([]), limit=0) == ["猫", "犬"]
 
 
 @pytest.mark.timeout(20)  # seconds; in quadratic time it would be minutes
