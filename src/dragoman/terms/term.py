@@ -80,8 +80,8 @@ def find_term_faults(
     any script, codes, signs and words of other scripts must all be there; a translation may have
     others, too, as it may write words as digits, but no code twice that the source has once. A
     number may have an ending, as in *20th*, and 1 200 and 1'200, which are two numbers here, may be
-    1,200. A glossary term must be there in one of its writings,
-    however often the source has it.
+    1,200, and the other way round. A glossary term must be there in one of its writings, however
+    often the source has it.
 
     Args:
         required: The terms of the source.
@@ -125,11 +125,21 @@ def _count(terms: Sequence[Term], kind: Kind) -> Counter[frozenset[str]]:
 
 
 def _regrouped(required: Sequence[Term], kept: Sequence[Term]) -> Iterator[Term]:
-    """Find the numbers of the source that are the thousands of one number in the translation."""
-    written = {_digits(term) for term in kept if term.kind == "number"}
-    for group in _groups([term for term in required if term.kind == "number"]):
-        if len(group) > 1 and "".join(map(_digits, group)) in written:
+    """Find the numbers of the source that the translation has with other signs between thousands.
+
+    What is one number in one of them is several in the other.
+    """
+    wanted, written = (
+        [term for term in terms if term.kind == "number"] for terms in (required, kept)
+    )
+    in_one_piece = {_digits(term) for term in written}
+    for group in _groups(wanted):
+        if len(group) > 1 and "".join(map(_digits, group)) in in_one_piece:
             yield from group
+    wanted_in_one_piece = {_digits(term): term for term in wanted}
+    for group in _groups(written):
+        if len(group) > 1 and (term := wanted_in_one_piece.get("".join(map(_digits, group)))):
+            yield term
 
 
 def _groups(numbers: Sequence[Term]) -> list[list[Term]]:
