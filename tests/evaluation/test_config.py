@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from dragoman.evaluation.config import EvaluationConfig
+from dragoman.evaluation.config import EvaluationConfig, usual_evaluation
 
 
 @pytest.mark.parametrize(
@@ -19,3 +19,19 @@ from dragoman.evaluation.config import EvaluationConfig
 def test_a_bad_setting_is_named(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         EvaluationConfig(**settings)
+
+
+@pytest.mark.parametrize(
+    ("language", "tokenize", "has_ter"),
+    [
+        *(("zh_TW", "zh", True), ("yue", "zh", True)),
+        *(("th_TH", "char", False), ("km", "char", False), ("lo", "char", False)),
+        *(("my", "char", False), ("it_IT", "13a", True), ("ko", "13a", True)),
+    ],
+)
+def test_what_suits_a_language_suits_its_regions(
+    language: str, tokenize: str, has_ter: bool
+) -> None:
+    usual = EvaluationConfig(**usual_evaluation(language))
+
+    assert (usual.tokenize, "TER" in usual.metrics) == (tokenize, has_ter)

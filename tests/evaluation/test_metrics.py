@@ -175,7 +175,10 @@ def test_the_way_to_split_words_changes_bleu_and_its_signature(
 
 @pytest.mark.parametrize(
     ("tokenize", "expected", "asian"),
-    [("zh", 100 / 6, "yes"), ("char", 100 / 6, "yes"), ("13a", 100, "no"), ("none", 100, "no")],
+    [
+        *(("zh", 100 / 6, "yes"), ("char", 100 / 6, "yes")),
+        *(("13a", 100, "no"), ("intl", 100, "no"), ("none", 100, "no")),
+    ],
 )
 def test_ter_splits_chinese_as_bleu_does(
     tokenize: Tokenization, expected: float, asian: str

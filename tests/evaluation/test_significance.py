@@ -65,6 +65,19 @@ def test_the_p_value_of_two_sentences_is_what_one_computes_by_hand() -> None:
     assert comparison.p_value == pytest.approx(0.5, abs=0.05)
 
 
+def test_resampled_differences_lie_around_their_mean_and_not_around_the_observed_one() -> None:
+    references = ["a", "b c d e f g h i j k l m n o p q r s t u"]
+    b = ["x", "x c d e f g h i j k l m n o p q r s t u"]  # one edit each, of 1 word and of 20
+    config = EvaluationConfig(metrics=("TER",), bootstrap_samples=200)
+
+    (comparison,) = compare(references, b, references, config)
+
+    # The delta is 2/21. Resampled ones are 100 (one time in four), 9.5 (two in four) and 5: their
+    # mean is 31, and each is further from it than 9.5.
+    assert comparison.delta == pytest.approx(100 * 2 / 21)
+    assert comparison.p_value == 1.0
+
+
 def test_a_hundred_sentences_are_enough_to_compare() -> None:
     assert few_sentences(FEWEST_COMPARED) is None
     assert "whatever their p-values" in (few_sentences(FEWEST_COMPARED - 1) or "")
