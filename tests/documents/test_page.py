@@ -92,6 +92,7 @@ def test_a_page_says_its_new_language_and_its_encoding(page: str, expected: str)
         ("{% IF A > B AND C < D %}e &amp; f", "{% IF A > B AND C < D %}E &amp; F"),
         ("{{ A > 1 && B ? 'C' : 'D' }} <b>e</b>", "{{ A > 1 && B ? 'C' : 'D' }} <b>E</b>"),
         ("<p>{{ A &lt; B }} c", "<p>{{ A &lt; B }} C"),
+        ("<p>{{ A(&quot;B&quot;) }} c", "<p>{{ A(&quot;B&quot;) }} C"),
         ('{{< A B="C" >}} d {{</ A >}}', '{{< A B="C" >}} D {{</ A >}}'),
         ('<p {% if a > "b" %}title="c"{% endif %}>d', '<p {% if a > "b" %}title="c"{% endif %}>D'),
         ('<p title="{% TRANS "A" %}" alt=x>b', '<p title="{% TRANS "A" %}" alt=x>B'),
@@ -105,6 +106,7 @@ def test_a_page_says_its_new_language_and_its_encoding(page: str, expected: str)
         ("<p>a <% b", "<p>A &lt;% B"),
         # a page about templates
         ("<p>use <b>{{</b> a <b>}}</b>", "<p>USE <b>{{</b> A <b>}}</b>"),
+        ("<P>use <B>{{</B> a <B>}}</B>", "<P>USE <B>{{</B> A <B>}}</B>"),
     ],
 )
 def test_what_a_template_computes_stays_to_the_letter(page: str, expected: str) -> None:

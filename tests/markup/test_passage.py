@@ -5,6 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dragoman.markup.passage import PlainText
+from dragoman.markup.text_reader import TextReader
 
 
 @pytest.mark.parametrize(
@@ -44,6 +45,19 @@ def test_sentences_in_a_placeholder_are_no_sentences_of_the_text(placeholder: st
 def test_statements_of_a_template_stay_where_they_are(pieces: list[str]) -> None:
     """They say whether, and how often, what stands between them is shown."""
     assert PlainText("".join(pieces), "en", "it").pieces == pieces
+
+
+@pytest.mark.parametrize(
+    ("splits_sentences", "pieces"),
+    [(True, ["One cat. ", "A\rDog"]), (False, ["One cat. A\rDog"])],
+)
+def test_a_line_is_cut_at_line_feeds_and_if_need_be_behind_sentences(
+    splits_sentences: bool, pieces: list[str]
+) -> None:
+    reader = TextReader("en", "it", splits_sentences=splits_sentences)
+
+    assert reader.read_line("One cat. A\rDog").pieces == pieces
+    assert reader.read_line("A\nDog").pieces == ["A\n", "Dog"]
 
 
 def test_a_placeholder_on_several_lines_is_not_cut() -> None:

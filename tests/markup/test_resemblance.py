@@ -28,6 +28,7 @@ def found(whole: str, text: str, *, source: str = "x" * 99, middle: float = 0.5)
         ),  # another order
         ("Ha già visto l'ufficio.", "Ha visto", "has seen", "Ha già visto"),  # a word between
         ("È L'UOMO.", "l'uomo", "the man", "L'UOMO"),
+        ("Il gatto, gatto!", "il gatto", "the cat", "Il gatto"),  # each word once
     ],
 )
 def test_the_stretch_that_is_most_alike_is_found(

@@ -30,10 +30,11 @@ def test_what_looks_like_a_term_to_the_pattern_alone_is_none() -> None:
 
 
 def test_a_term_does_not_end_within_a_number() -> None:
-    glossary = Glossary({"version": ("v",), "version 2.0": ("v 2.0",), "2 keys": ("2 tasti",)})
-    text = "Version 2.0.1, version 2.0. Version 2.0-3, 1.2 keys, 2 keys"
+    terms = {"version": "v", "version 2.0": "v 2.0", "2 keys": "2 tasti", "door": "porta"}
+    glossary = Glossary({source: (target,) for source, target in terms.items()})
+    text = "Version 2.0.1, version 2.0. Version 2.0-3, 1.2 keys, 2 keys, 3-door"
     found = [text[term.start : term.end] for term in glossary.find(text)]
-    assert found == ["Version", "version 2.0", "Version", "2 keys"]
+    assert found == ["Version", "version 2.0", "Version", "2 keys", "door"]
 
 
 @pytest.mark.parametrize(

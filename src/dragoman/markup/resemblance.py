@@ -57,7 +57,6 @@ def find_alike(whole: str, text: str, *, source: str, middle: float) -> list[tup
         key=lambda each: (
             each.alike,
             -abs((each.start + each.end) / (2 * len(whole)) - middle),
-            each.end - each.start,
         ),
         default=None,
     )
