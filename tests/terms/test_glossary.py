@@ -54,9 +54,11 @@ def test_a_term_says_how_numbers_and_foreign_words_in_it_are_written(
     assert finder.find_faults([term], text) == (FAULT_OF_GLOSSARY,)
 
 
-def test_a_placeholder_or_half_of_a_number_is_no_matter_of_a_glossary() -> None:
-    finder = TermFinder(glossary=Glossary({"{a} b": ("c",), "5 million": ("d",)}))
-    assert [term.kind for term in finder.find("{a} b of 1.5 million")] == ["placeholder", "number"]
+def test_a_placeholder_or_half_of_what_stays_is_no_matter_of_a_glossary() -> None:
+    glossary = Glossary({"{a} b": ("c",), "5 million": ("d",), "\u534e": ("e",)})
+    finder = TermFinder(glossary=glossary, languages=LANGUAGES)
+    kinds = [term.kind for term in finder.find("{a} b of 1.5 million, \u534e\u4e3a")]
+    assert kinds == ["placeholder", "number", "foreign"]
 
 
 def test_what_a_term_that_cannot_count_would_prescribe_stays_protected() -> None:

@@ -261,6 +261,7 @@ def test_a_term_knows_what_it_touches() -> None:
         ("1\u00a0200 fichiers", "200 files", False),
         ("1, 200 fichiers", "1,200 files", False),
         ("4 12 fichiers", "412 files", False),
+        ("4 1200 fichiers", "41200 files", False),
         ("1,200,300.50 euros", "1\u202f200\u202f300,50 euros", True),
         ("1,000 francs, 3 days", "1'000 Franken, 3 Tage", True),
         ("1,200 files", "1 300 fichiers", False),
