@@ -1,5 +1,7 @@
 """How terms are written in tokens."""
 
+import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -146,6 +148,36 @@ def test_a_code_may_not_follow_a_full_stop_before_which_a_digit_may_stand(
     assert full_stop in behind.not_after
 
 
+class Glued(WordTokenizer):
+    """Pieces that touch each other; the last ones are cut off first."""
+
+    def encode(self, text: str) -> list[int]:
+        pieces = self.pieces(range(self.vocab_size))
+        found = re.findall("|".join(map(re.escape, reversed(pieces))), text)
+        return [pieces.index(piece) for piece in found]
+
+    def decode(self, ids: Sequence[int]) -> str:
+        return "".join(self.pieces(ids))
+
+
+def test_a_token_of_a_sign_and_a_digit_may_not_follow_a_number() -> None:
+    tokenizer = Glued(["a", "12", ".", ".5"])
+    (term,) = find_protected("12")
+    phrase = Speller(tokenizer, TermFinder()).spell(term, "12")
+    (full_stop,), (half,) = tokenizer.encode("."), tokenizer.encode(".5")
+
+    assert half in phrase.not_before
+    assert full_stop not in phrase.not_before
+
+
+def test_a_token_of_a_letter_and_a_full_stop_ends_a_sentence() -> None:
+    tokenizer = Glued(["a", "cat", ".5", "e."])
+    term = Term(kind="glossary", start=0, end=3, writings=("cat",))
+    phrase = Speller(tokenizer, TermFinder()).spell(term, "cat")
+
+    assert phrase.only_behind == set(tokenizer.encode("e."))
+
+
 def test_whole_words_have_one_spelling() -> None:
     words = WordTokenizer(["il", "gatto", "12"])
     (term,) = find_protected("12")
@@ -155,14 +187,20 @@ def test_whole_words_have_one_spelling() -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "may_come_after_an_end"),
-    [("The cat has files.", False), ("It rains. The cat has files.", True), ("3 cats!", False)],
+    ("source", "written", "may_come_after_an_end"),
+    [
+        ("The cat has files.", "cat", False),
+        ("It rains. The cat has files.", "cat", True),
+        ("3 cats!", "cat", False),
+        ("The a.k.a. cat", "a.k.a. cat", False),
+    ],
 )
 def test_a_word_of_a_glossary_is_not_appended_to_a_sentence_that_is_over(
-    tokenizer: Tokenizer, source: str, may_come_after_an_end: bool
+    tokenizer: Tokenizer, source: str, written: str, may_come_after_an_end: bool
 ) -> None:
-    start = source.index("cat")
-    term = Term(kind="glossary", start=start, end=start + 3, writings=("gatto",))
+    start = source.index(written)
+    end = start + len(written)
+    term = Term(kind="glossary", start=start, end=end, writings=("gatto",))
     phrase = Speller(tokenizer, TermFinder()).spell(term, source)
     for mark in ".!":
         (end,) = tokenizer.encode(f"a{mark}")[-1:]

@@ -296,6 +296,7 @@ def test_a_term_knows_what_it_touches() -> None:
         ("5 लाख लोग", "500,000 people", True),
         ("20世紀、1980年代", "the 20th century, the 1980s", True),
         ("20世紀", "the 21st century", False),
+        ("20世紀", "paragraph 1.20b", False),
         ("5-й класс", "5th grade", True),
         ("3 MP3", "MP3", False),
         ("3 cats and 3 dogs", "3 cats and 4 dogs", False),
