@@ -243,7 +243,7 @@ def cut_around(text: str, terms: Sequence[Term]) -> list[str]:
         # One that touches an earlier one is in its piece; with many, looking again is quadratic.
         if term.kind == "glossary" or term.end <= end:
             continue
-        before, after = text[end : max(end, term.start)], text[term.end :]
+        before, after = text[end : term.start], text[term.end :]
         start = end + len(before.rstrip(_PRINTABLE))
         pieces[-1] += text[end:start]
         end = len(text) - len(after.lstrip(_PRINTABLE))
