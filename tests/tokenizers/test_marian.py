@@ -213,7 +213,7 @@ def test_what_is_saved_is_loaded(files: Path, tmp_path: Path) -> None:
     assert loaded.vocab_size == tokenizer.vocab_size
     assert loaded.fingerprint == tokenizer.fingerprint
     assert loaded.fingerprint != side(files, "source").fingerprint
-    assert "▁" in path.read_text(encoding="utf-8")  # for people; and fingerprints stay what they are
+    assert "▁" in path.read_text(encoding="utf-8")  # as earlier fingerprints were
 
 
 @pytest.mark.parametrize("damage", [b"", b"{}", b"[1]", b'{"format": "other"}', b"\xff\xfe"])

@@ -41,9 +41,7 @@ class ScoringOptions:
     bootstrap_samples: WholeNumber | None = None
     """Resampled test sets for intervals, which need at least 40, and p-values; 0 omits both."""
 
-    def settings(
-        self, compared: Sequence[Path], languages: tuple[str, str]
-    ) -> "EvaluationConfig":
+    def settings(self, compared: Sequence[Path], languages: tuple[str, str]) -> "EvaluationConfig":
         """Complete the options from the first model's recipe, or by what the language needs.
 
         Raises:
