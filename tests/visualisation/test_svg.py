@@ -27,3 +27,8 @@ def test_a_sentence_is_not_taken_for_much_wider_than_it_is() -> None:
     sentence = "The quick brown fox jumps over 13 lazy dogs"
 
     assert width_of(sentence, 12) < 1.2 * width_in_dejavu(sentence, 12)
+
+
+def test_a_mark_is_as_wide_as_nothing_and_a_full_width_letter_as_an_ideograph() -> None:
+    assert width_of("e\u0301", 12) == width_of("é", 12) == width_of("e", 12)
+    assert width_of("Ａ", 12) == width_of("漢", 12) > width_of("A", 12)

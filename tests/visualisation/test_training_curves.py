@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from dragoman.errors import DragomanError, UsageError
+from dragoman.visualisation.colours import SERIES
 from dragoman.visualisation.line_chart import HEIGHT, WIDTH, line_chart, ticks, training_page
 from dragoman.visualisation.svg import width_of
 from dragoman.visualisation.training_curves import (
@@ -56,6 +57,10 @@ def test_minutes_follow_from_tokens_and_speed(curves: TrainingCurves) -> None:
     assert curves.loss.values.tolist() == [8, 6, 4]
     assert curves.learning_rate.values.tolist() == [0.1, 0.2, 0.3]
     assert curves.speed.values.tolist() == [10, 20, 5]
+
+
+def test_a_speed_that_was_rounded_to_nothing_takes_no_endless_time() -> None:
+    assert training_curves("run", [update(1, 8.0, 0.1, 600, 0)]).loss.minutes.tolist() == [10]
 
 
 def test_a_validation_has_whatever_it_wrote(curves: TrainingCurves) -> None:
@@ -118,6 +123,18 @@ def test_the_last_label_of_an_axis_is_inside_the_drawing(end: int) -> None:
 
     (last,) = (each for each in root.iter(f"{SVG}text") if each.text == f"{end:,}")
     assert float(last.get("x", "")) + width_of(f"{end:,}", 11) / 2 <= WIDTH
+
+
+def test_what_is_drawn_across_ends_with_the_run_and_rates_and_speeds_begin_at_zero() -> None:
+    run = training_curves("run", [update(1, 8.0, 0.5, 600, 10), update(7, 6.0, 0.6, 900, 9)])
+    _, *others = panels = training_panels([run])
+
+    for panel in panels:
+        root = ElementTree.fromstring(line_chart(panel, "updates"))
+        across = [each.text for each in root.iterfind(f".//{SVG}text[@text-anchor='middle']")]
+        assert across == ["0", "2", "4", "6"]
+        at_the_left = [each.text for each in root.iterfind(f".//{SVG}text[@text-anchor='end']")]
+        assert (at_the_left[0] == "0") is (panel in others)
 
 
 def test_a_million_tokens_a_second_are_inside_the_drawing() -> None:
@@ -196,7 +213,13 @@ def test_several_runs_share_panels_and_have_a_legend(curves: TrainingCurves) -> 
         "_run",
         "<other & $b$>",
     ]
-    assert len(list(root.iter(f"{SVG}svg"))) == 4 * 2
+    charts = list(root.iter(f"{SVG}svg"))
+    assert len(charts) == 4 * 2
+    colours = [each.get("class", "").split()[-1] for each in root.iterfind(".//li/span")]
+    assert colours == ["run-1", "run-2"]
+    assert [each.get("class") for each in charts[0].iterfind(f".//{SVG}g/{SVG}g")][:2] == colours
+    assert ".run-1 polyline { stroke: var(--series-1); }" in (root.findtext("head/style") or "")
+    assert [line.get_color() for line in figure.axes[0].lines[:2]] == list(SERIES[:2])
     legend = figure.axes[0].get_legend()
     assert legend is not None
     assert [text.get_text() for text in legend.get_texts()] == ["_run", "<other & $b$>"]
