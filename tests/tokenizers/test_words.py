@@ -20,6 +20,11 @@ def test_words_have_the_ids_after_the_special_ones() -> None:
 
 def test_a_word_outside_the_list_is_unknown() -> None:
     assert WordTokenizer(WORDS).encode("the dog The") == [4, 1, 1]
+    assert WordTokenizer(WORDS).decode([4, 1, 6]) == "the <unk>."
+
+
+def test_words_are_looked_up_in_their_normal_form() -> None:
+    assert WordTokenizer(["café"]).encode("cafe\u0301") == [4]
 
 
 def test_lower_casing_is_part_of_the_tokenizer() -> None:
@@ -54,7 +59,19 @@ def test_ordinary_spacing_comes_back(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["¿cat?", "¡cat!", "“cat”", "«cat»", "[cat]", "{cat}", "cat…", "50%", "cat: dog; cow", "a/b"],
+    [
+        "cat’s",
+        "¿cat?",
+        "¡cat!",
+        "“cat”",
+        "«cat»",
+        "[cat]",
+        "{cat}",
+        "cat…",
+        "50%",
+        "cat: dog; cow",
+        "a/b",
+    ],
 )
 def test_no_space_comes_beside_a_sign_that_touches_its_word(text: str) -> None:
     tokenizer = WordTokenizer(split_words(text))
