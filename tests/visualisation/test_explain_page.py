@@ -164,6 +164,12 @@ def test_no_token_of_a_title_turns_around_what_stands_beside_it() -> None:
     assert title == "\u2068ري\u2069 → \u2068ت\u2069 0.750, \u2068ش\u2069 0.250"
 
 
+def test_a_number_on_a_dark_ground_is_bright() -> None:
+    drawn = attention_grid(np.array([[0.46, 0.54], [0.44, 0.56]]), ["a", "b"], ["c", "d"], "")
+    classes = re.findall(r'class="(share[^"]*)"', drawn)
+    assert classes == ["share", "share", "share", "share dark"]
+
+
 def test_no_prefix_in_the_tree_turns_around_its_numbers(page: Page, trace: Trace) -> None:
     first = trace.search.steps[0].candidates[0]
     title = page.findtext(f".//{SVG}g[@class='beam']/{SVG}g/{SVG}title")
