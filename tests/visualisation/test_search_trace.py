@@ -86,11 +86,15 @@ def check_the_rules(search: SearchTrace) -> None:
 
 def test_each_candidate_meets_the_fate_that_the_rules_give_it() -> None:
     endings = set()
+    wanted = {1: "the best translation has", 3: "3 translations have at least"}
     for seed in range(20):
         for n_best in (1, 3):
             search = search_of(seed, beam_size=3, n_best=n_best, max_length_extra=5)
             check_the_rules(search)
             endings.add(search.steps[-1].ending)
+            if search.steps[-1].ending == "nothing better can come":
+                score = f"{wanted[n_best]} a score of {search.hypotheses[-1].score:.4f}"
+                assert score in describe_ending(search)
     assert endings == {
         "enough have ended",
         "nothing better can come",
