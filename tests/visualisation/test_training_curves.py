@@ -220,10 +220,23 @@ def test_several_runs_share_panels_and_have_a_legend(curves: TrainingCurves) -> 
     assert [each.get("class") for each in charts[0].iterfind(f".//{SVG}g/{SVG}g")][:2] == colours
     assert ".run-1 polyline { stroke: var(--series-1); }" in (root.findtext("head/style") or "")
     assert [line.get_color() for line in figure.axes[0].lines[:2]] == list(SERIES[:2])
-    legend = figure.axes[0].get_legend()
-    assert legend is not None
+    (legend,) = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["_run", "<other & $b$>"]
     assert not legend.get_texts()[1].get_parse_math()
+
+
+def test_a_legend_of_long_names_covers_no_curve_and_moves_none(curves: TrainingCurves) -> None:
+    panels = training_panels([curves, curves])
+    figures = [training_figure(panels, ["a" * length, "b"]) for length in (1, 120)]
+
+    places = []
+    for figure in figures:
+        figure.draw_without_rendering()
+        places.append(figure.axes[0].get_position().bounds)
+        bottom = figure.legends[0].get_window_extent().y0
+        assert all(axes.get_tightbbox().y1 <= bottom for axes in figure.axes)
+
+    assert places[0] == pytest.approx(places[1])
 
 
 def test_the_figure_plots_the_curves_against_updates_and_minutes(curves: TrainingCurves) -> None:

@@ -18,7 +18,9 @@ def training_figure(panels: Sequence[Panel], names: Sequence[str]) -> Figure:
         panels: At least one.
         names: The names of the runs.
     """
-    figure = Figure(figsize=(10.0, 0.5 + 2.6 * len(panels)), layout="constrained")
+    named = names if len(names) > 1 else ()
+    height = 0.5 + 2.6 * len(panels) + 0.2 * len(named)
+    figure = Figure(figsize=(10.0, height), layout="constrained")
     grid = figure.subplots(len(panels), len(ACROSSES), squeeze=False, sharex="col", sharey="row")
     for pair, panel in zip(grid, panels, strict=True):
         for axes, across in zip(pair, ACROSSES, strict=True):
@@ -26,9 +28,11 @@ def training_figure(panels: Sequence[Panel], names: Sequence[str]) -> Figure:
         pair[0].set_title(panel.title, size=TEXT + 1, loc="left")
     for axes in grid[0]:  # once all are drawn, as this also ends the search for the other limit
         axes.set_xlim(left=0)
-    if len(names) > 1:
-        handles = [grid[0][0].plot([], color=SERIES[run])[0] for run in range(len(names))]
-        legend = grid[0][0].legend(handles, names, fontsize=TEXT - 1, frameon=False)
+    if named:  # above all axes: a path may be too long to stand within them
+        handles = [grid[0][0].plot([], color=SERIES[run])[0] for run in range(len(named))]
+        legend = figure.legend(
+            handles, named, loc="outside upper left", fontsize=TEXT - 1, frameon=False
+        )
         for label in legend.get_texts():
             label.set_parse_math(False)
     return figure
