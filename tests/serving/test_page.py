@@ -388,6 +388,38 @@ def test_a_file_chosen_before_the_server_has_answered_can_be_translated(
     expect(page.get_by_role("link", name="Download letter.it.txt")).to_be_visible()
 
 
+def test_files_are_translated_one_after_the_other_into_the_language_chosen_when_sent(
+    page: Page, copier: tuple[Copier, ServedModel]
+) -> None:
+    waiting: list[Route] = []
+
+    def hold(route: Route) -> None:
+        waiting.append(route)
+
+    page.route("**/translate_file", hold)
+    button, status = page.locator("#translate-file"), page.locator("#file-status")
+    with serving([copier[1], changed(copier[1], target="fr")]) as url:
+        page.goto(url)
+        for name in ("first.txt", "second.txt"):
+            page.locator("#file").set_input_files(
+                {"name": name, "mimeType": "text/plain", "buffer": b"the cat"}
+            )
+            button.focus()
+            page.keyboard.press("Enter")
+            expect(status).to_have_text("Translating…")
+        page.locator("#target-language").select_option("fr")
+        button.focus()
+        assert len(waiting) == 1  # the second file can be sent when the first one is there
+        expect(button).to_be_focused()
+        waiting.pop().continue_()
+
+        with page.expect_download() as download:
+            status.get_by_role("link", name="Download first.it.txt").click()
+        assert download.value.suggested_filename == "first.it.txt"
+        button.click()
+        expect(status).to_have_text("Translating…")
+
+
 def test_a_server_with_a_key_asks_for_it(page: Page, english_italian: Path) -> None:
     with serving([loaded(english_italian)], Settings(api_keys=("sesame",))) as url:
         page.goto(url)

@@ -9,23 +9,27 @@ export function listenToFiles(formats, languages) {
   const status = document.getElementById("file-status");
   input.accept = formats.join(",");
 
+  const isBusy = () => button.hasAttribute("aria-disabled");
+
   const offer = () => {
     button.disabled = input.files.length === 0;
-    status.replaceChildren();
+    if (!isBusy()) status.replaceChildren();
   };
 
   input.addEventListener("change", offer);
   button.addEventListener("click", async () => {
+    if (isBusy()) return; // one after the other, so that no link takes the place of another
     const [file] = input.files;
-    button.disabled = true;
+    const { source, target } = languages; // others may be chosen before the answer
+    button.setAttribute("aria-disabled", "true"); // to disable it would take the focus away
     say(status, "Translating…");
     try {
-      const path = await translateFile(file, languages);
-      say(status, linkTo(path, file.name, languages.target));
+      const path = await translateFile(file, { source, target });
+      say(status, linkTo(path, file.name, target));
     } catch (error) {
       say(status, `${file.name}: ${error.message}`, { problem: true });
     }
-    button.disabled = false;
+    button.removeAttribute("aria-disabled");
   });
   offer(); // one may be chosen already: before the server has answered, or kept by the browser
 }
