@@ -201,6 +201,19 @@ def test_swapping_the_languages_keeps_a_text_that_is_not_translated_yet(
     expect(page.locator("#source")).to_have_value("My long and careful text.")
 
 
+def test_swapping_the_languages_leaves_no_marks_behind_the_new_text(
+    page: Page, address: str
+) -> None:
+    page.goto(address)
+    page.locator("#source").fill("The cat is on the table.")
+    expect(page.locator("#source-marks span")).to_have_count(6)
+    page.route("**/api/v1/translate/stream", lambda route: None)  # no answer comes
+    page.get_by_label("Swap the languages").click()
+
+    expect(page.locator("#source")).not_to_have_value("The cat is on the table.")
+    expect(page.locator("#source-marks span")).to_have_count(0)
+
+
 @pytest.mark.parametrize(("start", "selected"), [(0, "the old cat is on"), (1, "old cat is on")])
 def test_part_of_a_translation_can_be_selected(
     page: Page, copying: tuple[Copier, ServedModel], start: int, selected: str

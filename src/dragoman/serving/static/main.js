@@ -36,6 +36,7 @@ async function start() {
   const onSwap = () => {
     // Without its whole translation a text stays, so that nothing is lost that was typed.
     source.value = translationOf(source.value) ?? source.value;
+    forgetSource();
     showCount(settings.charLimit);
     onChange();
   };
