@@ -1,5 +1,6 @@
 """The page, in a real browser."""
 
+import json
 import re
 import threading
 from pathlib import Path
@@ -84,6 +85,9 @@ def test_a_word_offers_others_and_the_translation_goes_on_from_the_chosen_one(
     assert expected != before
     expect(page.locator("#translation")).to_have_text(str(expected))
     expect(page.locator("#translation .word")).not_to_have_count(0)
+
+    page.locator("#alternatives button").first.click()
+    expect(page.locator("#alternatives button").first).to_have_text(str(expected))
 
 
 def test_a_language_without_spaces_has_words_to_choose_and_to_light_up(
@@ -308,6 +312,39 @@ def test_words_that_are_offered_late_do_not_take_the_caret_away(page: Page, addr
 
     expect(page.locator("#ways li")).not_to_have_count(0)
     expect(page.locator("#source")).to_be_focused()
+
+
+def test_what_is_offered_in_a_language_from_right_to_left_stands_in_its_order(
+    page: Page, address: str
+) -> None:
+    found = [
+        {"text": text, "translated_parts": [text], "translated_words": [[text]]}
+        for text in ("קטן.", "גדול.")
+    ]
+    translation = {
+        "alternatives": found,
+        "parts": ["small"],
+        "words": [["small"]],
+        "source_language": "en",
+        "target_language": "it",
+        "faults": [],
+    }
+    way = {"word": "גדול", "confidence": 0.12, "translation": "גדול.", "faults": [], "words": []}
+    page.route(
+        "**/api/v1/translate/stream",
+        lambda route: route.fulfill(body=json.dumps({"translation": translation}) + "\n"),
+    )
+    page.route("**/api/v1/ways", lambda route: route.fulfill(json={"ways": [way]}))
+    page.goto(address)
+    page.locator("#source").fill("small")
+    page.locator("#translation .word").first.click()
+
+    for offered in ("#translation", "#alternatives button", "#ways bdi"):
+        expect(page.locator(offered).first).to_have_css("direction", "rtl")
+    word, share = (page.locator(f"#ways {name}").bounding_box() for name in ("bdi", ".share"))
+    assert word is not None
+    assert share is not None
+    assert word["x"] + word["width"] <= share["x"]
 
 
 def test_alternatives_of_an_older_text_are_gone_while_a_translation_grows(

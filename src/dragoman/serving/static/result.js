@@ -11,6 +11,7 @@ const list = document.getElementById("alternatives");
 const copy = document.getElementById("copy");
 
 let translated = null; // the text whose whole translation is shown
+let shown = null; // the candidate that is shown, as it was found or as the reader has made it
 
 // The beginning of a translation that is being made.
 export function showPiece(piece, language) {
@@ -34,7 +35,7 @@ export function showTranslation(answer, { text, notes, model }) {
   }));
   const passage = { source: text, parts: answer.parts, words: answer.words, model };
   showCandidate(best, passage, answer.target_language);
-  showAlternatives(best, others, passage);
+  showAlternatives(others, passage);
   translated = text;
   showStatus([...notes, ...answer.faults.map((fault) => `the translation ${fault}`)].join("; "), {
     problem: answer.faults.length > 0,
@@ -68,6 +69,11 @@ export function clear() {
   showStatus("");
 }
 
+// Another translation of one of its sentences is shown in the one that was.
+export function noteExchange(candidate) {
+  shown = candidate;
+}
+
 // The translation of a text, if it is the one that is shown, and whole.
 export function translationOf(text) {
   return text === translated ? translation.textContent : null;
@@ -95,21 +101,22 @@ function showText(text, language) {
 }
 
 function showCandidate(candidate, passage, language) {
+  shown = candidate;
   showText(candidate.text, language);
   if (passage.model) show(candidate, passage); // else it is not a translation
 }
 
-function showAlternatives(best, others, passage) {
+function showAlternatives(others, passage) {
   section.hidden = others.length === 0;
   list.lang = translation.lang;
-  let shown = best;
   list.replaceChildren(
     ...others.map((other) => {
-      const button = element("button", { type: "button" }, other.text);
+      const button = element("button", { type: "button", dir: "auto" }, other.text);
       // Choosing an alternative exchanges it for the translation that is shown.
       button.addEventListener("click", () => {
-        [shown, other] = [other, shown];
-        showCandidate(shown, passage, translation.lang);
+        const chosen = other;
+        other = shown;
+        showCandidate(chosen, passage, translation.lang);
         button.textContent = other.text;
       });
       return element("li", {}, button);

@@ -57,7 +57,7 @@ export function show(candidate, passage) {
   if (first) first.tabIndex = 0;
 }
 
-// Another translation of one sentence takes the place of that which is shown.
+// Another translation of one sentence takes the place of that which is shown; returns the whole.
 export function exchange(sentence, { translation: text, words }) {
   const place = sentences.indexOf(sentence);
   const passage = {
@@ -74,7 +74,9 @@ export function exchange(sentence, { translation: text, words }) {
   const exchanged = whole.slice(0, start) + text + whole.slice(start + old[place].length);
   forget();
   translation.textContent = exchanged;
-  show({ text: exchanged, parts, words: ofParts }, passage);
+  const candidate = { text: exchanged, parts, words: ofParts };
+  show(candidate, passage);
+  return candidate;
 }
 
 // What stands before a word of a sentence, and what several words say.

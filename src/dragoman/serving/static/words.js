@@ -3,7 +3,7 @@
 
 import { getWays } from "./api.js";
 import { element, percent } from "./element.js";
-import { showProblem } from "./result.js";
+import { noteExchange, showProblem } from "./result.js";
 import { exchange, onForget, sentenceOf, textBefore } from "./shown.js";
 
 const translation = document.getElementById("translation");
@@ -40,9 +40,10 @@ async function ask(word) {
 
 function choice(way, sentence) {
   const share = element("span", { class: "share" }, percent(way.confidence));
-  const button = element("button", { type: "button", title: way.translation }, way.word, " ", share);
+  const word = element("bdi", {}, way.word); // else its direction would move the number
+  const button = element("button", { type: "button", title: way.translation }, word, " ", share);
   button.addEventListener("click", () => {
-    exchange(sentence, way);
+    noteExchange(exchange(sentence, way));
     translation.focus();
     if (way.faults.length > 0) {
       showProblem(way.faults.map((fault) => `the translation ${fault}`).join("; "));
