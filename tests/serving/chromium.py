@@ -12,3 +12,21 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+
+LEAST_CONTRAST = 4.5
+"""Of small text and what is behind it (Web Content Accessibility Guidelines 2.2, 1.4.3)."""
+
+CONTRAST_OF_DROPPED = """ground => {
+    const group = document.querySelector(".beam .dropped");
+    const style = name => getComputedStyle(group.querySelector(name)).fill;
+    const numbers = colour => colour.match(/[\\d.]+/g).slice(0, 3).map(Number);
+    const behind = numbers(getComputedStyle(document.querySelector(ground)).backgroundColor);
+    const opacity = Number(getComputedStyle(group).opacity);
+    const luminance = colour => numbers(colour)
+        .map((part, i) => (opacity * part + (1 - opacity) * behind[i]) / 255)
+        .map(part => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)
+        .reduce((sum, part, i) => sum + part * [0.2126, 0.7152, 0.0722][i], 0);
+    const [dark, light] = [style(".muted"), style("rect")].map(luminance).sort((a, b) => a - b);
+    return (light + 0.05) / (dark + 0.05);
+}"""
+"""Computes the contrast of a number in a beam's tree and its box, both faded."""

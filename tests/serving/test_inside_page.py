@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import requests
 from playwright.sync_api import Locator, Page, Route, expect
-from tests.serving.chromium import CHROMIUM
+from tests.serving.chromium import CHROMIUM, CONTRAST_OF_DROPPED, LEAST_CONTRAST
 from tests.serving.conftest import ALIGNMENT
 from tests.serving.live import Copier, Turnstile, loaded, serving
 from tests.visualisation.small_model import save_small_model
@@ -311,6 +311,15 @@ def test_no_piece_of_any_panel_is_ever_markup(page: Page, hostile: str) -> None:
     expect(page.locator("#source-marks")).to_contain_text("<b cat")
     num_tokens = page.locator("#tokens > li > b").count()
     assert page.locator("img, script, b").count() == before + num_tokens
+
+
+def test_the_numbers_of_dropped_candidates_can_be_read(page: Page, address: str) -> None:
+    type_in(page, address, SENTENCE)
+    open_panel(page)
+
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        assert page.evaluate(CONTRAST_OF_DROPPED, "#inside") >= LEAST_CONTRAST, scheme
 
 
 @pytest.mark.parametrize("width", [320, 390, 1300])

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page as BrowserPage
 from playwright.sync_api import sync_playwright
+from tests.serving.chromium import CONTRAST_OF_DROPPED, LEAST_CONTRAST
 from tests.visualisation.numpy_transformer import Seen, naive_beam_search
 from tests.visualisation.small_model import WORDS, save_small_model
 from tests.visualisation.test_trace import in_numpy
@@ -403,3 +404,10 @@ def test_the_maps_of_heads_stand_in_line_though_more_is_said_of_one(
         tops = maps.evaluate_all("all => all.map(map => map.getBoundingClientRect().top)")
     assert len(tops) == 3
     assert len(set(tops)) == 1
+
+
+def test_the_numbers_of_dropped_candidates_can_be_read(trace: Trace, tmp_path: Path) -> None:
+    with opened(explain_page(trace), tmp_path / "page.html", 1200) as page:
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            assert page.evaluate(CONTRAST_OF_DROPPED, "body") >= LEAST_CONTRAST, scheme

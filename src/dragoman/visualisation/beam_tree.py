@@ -26,6 +26,7 @@ STYLE = """
 .beam .ended rect { stroke: var(--series-3); stroke-width: 2.5; }
 .beam .over rect { stroke: var(--series-2); stroke-dasharray: 4 2; }
 .beam .dropped { opacity: .7; }
+.beam .dropped .muted { fill: var(--text); }
 .beam .best rect { fill: color-mix(in oklab, var(--accent) 25%, var(--background)); }
 .beam .edge { fill: none; stroke: var(--line); stroke-width: 1.2; }
 .beam .edge.best { stroke: var(--accent); stroke-width: 2.5; }
