@@ -234,7 +234,7 @@ def test_a_legend_of_long_names_covers_no_curve_and_moves_none(curves: TrainingC
         figure.draw_without_rendering()
         places.append(figure.axes[0].get_position().bounds)
         bottom = figure.legends[0].get_window_extent().y0
-        assert all(axes.get_tightbbox().y1 <= bottom for axes in figure.axes)
+        assert all(axes.get_window_extent().y1 <= bottom for axes in figure.axes)
 
     assert places[0] == pytest.approx(places[1])
 
