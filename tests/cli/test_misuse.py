@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import pytest
@@ -172,7 +173,11 @@ def test_json_is_utf_8_in_every_locale(
 
     assert main(["corpus", "check", str(strange), "--json"]) == 0
 
+    sys.stdout.flush()
     assert json.loads(said.getvalue().decode())["corpora"][0]["corpus"] == str(strange)
+    with redirect_stdout(io.StringIO()) as caught:  # which has no encoding
+        assert main(["corpus", "check", str(strange), "--json"]) == 0
+    assert json.loads(caught.getvalue())["corpora"][0]["corpus"] == str(strange)
 
 
 @pytest.mark.parametrize(

@@ -124,6 +124,11 @@ def test_a_box_of_a_task_and_the_sign_of_a_note_are_no_part_of_a_sentence() -> N
     assert [piece.strip() for piece in passage.pieces] == ["A cat", "A dog{x0} sleeps"]
 
 
+def test_notes_within_notes_without_end_are_read() -> None:
+    passage = take_markdown_apart("[^1]: " * 3000 + "A cat\n\nA dog\n", READER)
+    assert passage.pieces[-1] == "A dog"
+
+
 def test_no_line_is_wrapped_before_what_would_be_a_note_there() -> None:
     text = "A cat that is very red and sleeps on the table\nis said[^1]: it dreams\n"
     translation = "Il gatto che è molto rosso dorme sul tavolo è {x0}: sogna"

@@ -97,6 +97,7 @@ def test_what_people_read_or_hear_is_translated(name: str) -> None:
     [
         ("xl/worksheets/sheet3.xml", "A cat_x000a_Dog_x000D__x000A_Bird", "A CAT&#10;DOG&#10;BIRD"),
         ("docProps/core.xml", "A cat_x000d_\nDog_x000D_Bird", "A CAT\nDOG\nBIRD"),
+        ("docProps/core.xml", "A cat_x005f_x000d_", "A CAT_X005F_X000D_"),
     ],
 )
 def test_line_breaks_that_are_written_as_numbers_are_no_words(

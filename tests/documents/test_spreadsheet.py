@@ -74,6 +74,12 @@ def test_characters_that_excel_writes_as_numbers_are_no_words() -> None:
     assert changed == ["A CAT_x000D_\nAND A DOG_x000d_\n_x000D_\nRUN_x0007_"]
 
 
+@pytest.mark.parametrize("typed", ["_x005F_x000D_", "A_x0020_Name"])
+def test_what_only_looks_like_such_a_character_is_part_of_its_sentence(typed: str) -> None:
+    text = f"See the field {typed} in it"
+    assert pieces(xlsx(si(text)))[0] == text
+
+
 def test_a_format_goes_around_its_words_and_a_pronunciation_goes() -> None:
     bold = "<rPr><b/></rPr>"
     runs = f"<r><t>A </t></r><r><t/></r><r>{bold}<t>cat</t></r><r><t> sle</t></r><r><t>eps.</t></r>"

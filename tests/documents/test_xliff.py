@@ -177,6 +177,13 @@ def test_tags_and_escapes_of_a_program_are_those_of_any_string(
     assert targets(translated(document, take_xliff_apart, str)) == [segment.format(source)]
 
 
+@pytest.mark.parametrize("words", ["&lt;your name&gt;", "&lt;Ctrl&gt;", "&lt;y and z&gt;"])
+def test_words_in_angle_brackets_are_part_of_their_sentence(words: str) -> None:
+    document = old(f"<trans-unit><source>Enter {words} here.</source></trans-unit>")
+    assert len(take_xliff_apart(document, READER).pieces) == 1
+    assert targets(translated(document, take_xliff_apart, str)) == [f"Enter {words} here."]
+
+
 @pytest.mark.parametrize("place", ["trans-unit", "source"])
 def test_line_breaks_that_are_preserved_part_texts(place: str) -> None:
     unit = "<trans-unit><source>{}</source></trans-unit>"

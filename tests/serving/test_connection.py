@@ -224,6 +224,11 @@ def test_headers_that_do_not_come_at_once_are_refused_like_others(
     )
 
 
+def test_line_breaks_without_end_are_no_request(address: str) -> None:
+    with connection(address, b"\r\n" * 9000) as client:
+        assert until_closed(client).startswith(b"HTTP/1.1 431 ")
+
+
 def test_headers_within_the_limit_are_taken(address: str) -> None:
     answer = requests.get(f"{address}/health", headers={"X": "y" * 16_000}, timeout=30)
 

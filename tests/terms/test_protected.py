@@ -26,6 +26,7 @@ def found_in(text: str) -> list[tuple[str, str]]:
             "%(name)s",
             "%(share).1f",
             "%1",
+            "%1%",
             "%L2",
             "%%",
         ),

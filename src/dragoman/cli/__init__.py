@@ -158,7 +158,7 @@ def _replace_closed_outputs() -> None:
 
 
 def _let_any_name_be_printed() -> None:
-    """Print names that are not UTF-8 with escapes, as standard error does; JSON has them too."""
+    """Print names that are not UTF-8 with escapes, as standard error does."""
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
         sys.stdout.reconfigure(errors="backslashreplace")
 

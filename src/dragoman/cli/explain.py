@@ -67,7 +67,7 @@ def explain(
         write_atomically(output, page)
         warn_of_size(page, output, "a shorter sentence makes a smaller one")
     if json:
-        print_utf8(f"{trace_json(trace)}\n")
+        print_utf8(trace_json(trace))
     else:
         print(f"wrote {output}")
 

@@ -72,7 +72,7 @@ def plan(
         why = {"reasons": made.reasons, "why": made.why}
         print_json({"recipe": made.recipe, **prediction, **why})
     elif output is None:
-        print_utf8(made.as_toml())
+        print_utf8(made.as_toml().removesuffix("\n"))
 
 
 def _say(message: str) -> None:

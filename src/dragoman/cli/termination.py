@@ -15,5 +15,5 @@ def end_by_exit() -> None:
     if threading.current_thread() is not threading.main_thread():
         return
     for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is not signal.SIG_IGN:  # as under `nohup`
+        if signal.getsignal(number) is signal.SIG_DFL:  # not so under `nohup`
             signal.signal(number, lambda number, frame: sys.exit(STOPPED + number))

@@ -1,6 +1,7 @@
 """Where commands write text: standard output, or a file that is not an input; and warnings."""
 
 import contextlib
+import io
 import json
 import math
 import sys
@@ -33,17 +34,18 @@ def warn(said: str) -> None:
 
 
 def print_json(table: Mapping[str, Any]) -> None:
-    """Print one JSON object, for programs; of what TOML has and JSON lacks, a date is a string."""
-    print_utf8(json.dumps(_without_infinity(table), ensure_ascii=False, default=str) + "\n")
+    """Print one JSON object, for programs; dates are strings in it, `inf` and `nan` are null."""
+    print_utf8(json.dumps(_without_infinity(table), ensure_ascii=False, default=str))
 
 
 def print_utf8(text: str) -> None:
     """Print what programs read, in UTF-8 as it is in files, whatever the locale.
 
-    What UTF-8 cannot hold, such as a file name of other bytes, is written with JSON escapes.
+    What UTF-8 cannot hold, such as a file name of other bytes, is written with escapes of JSON.
     """
-    sys.stdout.flush()
-    sys.stdout.buffer.write(text.encode(errors="backslashreplace"))
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
+    print(text)
 
 
 def _without_infinity(value: Any) -> Any:

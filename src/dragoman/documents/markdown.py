@@ -87,17 +87,20 @@ def _parser() -> "MarkdownIt":
         """Read the definition of a note, which has text, as on GitHub."""
         start = state.bMarks[first] + state.tShift[first]
         sign = _NOTE.match(state.src, start, state.eMarks[first])
-        if sign is None or state.is_code_block(first):
+        is_too_deep = state.level >= parser.options["maxNesting"] - 1
+        if sign is None or is_too_deep or state.is_code_block(first):
             return False
         if silent:  # it ends the paragraph before it
             return True
         before = state.bMarks[first], state.tShift[first], state.sCount[first]
+        state.level += 1
         state.blkIndent += _INDENT_OF_NOTE
         state.bMarks[first] = sign.end()
         state.tShift[first] = state.skipSpaces(sign.end()) - sign.end()
         state.sCount[first] = state.blkIndent
         state.md.block.tokenize(state, first, last)
         state.blkIndent -= _INDENT_OF_NOTE
+        state.level -= 1
         state.bMarks[first], state.tShift[first], state.sCount[first] = before
         return True
 

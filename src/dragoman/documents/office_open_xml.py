@@ -6,6 +6,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 
 from dragoman.documents.paragraph import (
+    ESCAPED_CONTROL,
     XML_SPACE,
     Around,
     Element,
@@ -38,9 +39,8 @@ _OTHER_HOLDERS = (*_WRAPPERS, *_LEFT_OUT, "del", "moveFrom", _FIELD, "rt", "ruby
 """What holds runs that are part of a sentence around it, or are no text to translate."""
 
 _SEPARATORS = ("br", "cr", "tab", "ptab")
-_BREAK = re.compile("((?:\t|_x[0-9A-Fa-f]{4}_)+)")
-"""A tabulator, and what XML cannot have, such as the line break `_x000B_`, as PowerPoint writes
-them in text."""
+_BREAK = re.compile(rf"((?:\t|{ESCAPED_CONTROL})+)")
+"""A tabulator or a line break, `_x000B_`, as PowerPoint writes them in text."""
 
 _STARTS = ("Start", "footnoteRef", "endnoteRef", "annotationRef")
 _ENDS = ("End", "commentReference", "del", "moveFrom")

@@ -44,7 +44,7 @@ _FILE_NAME = re.compile(r"\s*[^\s/]+\.\w{2,4}\s*")
 """With which programs describe a picture that nobody has described."""
 
 
-_BREAK = re.compile(r"(?:_x000d_)?(?:_x000a_|\n)|_x000d_", re.IGNORECASE)
+_BREAK = re.compile(r"(?<!_x005f)(?:(?:_x000d_)?(?:_x000a_|\n)|_x000d_)", re.IGNORECASE)
 """The end of a line; in attributes and properties, Office writes such characters as numbers."""
 
 _LONGEST_TIP, _LONGEST_TITLE = 255, 32

@@ -23,6 +23,10 @@ from dragoman.translation import Alternative, join
 Element = Any
 """An element of lxml, which has no types."""
 
+ESCAPED_CONTROL = r"(?<!_x005F)_x00(?:[01][0-9A-Fa-f]|7[Ff])_"
+"""A control character, which XML cannot have, as Office writes it: `_x000D_`. If somebody has typed
+that, the underscore before it is written as `_x005F_`."""
+
 XML_SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 """The attribute by which white space at both ends stays."""
 

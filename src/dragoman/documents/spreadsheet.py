@@ -6,6 +6,7 @@ from copy import deepcopy
 
 from dragoman.documents.formulas import is_named
 from dragoman.documents.paragraph import (
+    ESCAPED_CONTROL,
     XML_SPACE,
     Element,
     Inline,
@@ -14,8 +15,8 @@ from dragoman.documents.paragraph import (
     name_of,
 )
 
-_BREAK = re.compile("((?:\n|_x[0-9A-Fa-f]{4}_)+)")
-"""What ends a line: a line feed, or a character that XML cannot have or changes, as `_x000D_`."""
+_BREAK = re.compile(rf"((?:\n|{ESCAPED_CONTROL})+)")
+"""What ends a line: a line feed, or the carriage return before it."""
 
 
 class Spreadsheet:

@@ -15,7 +15,7 @@ from dragoman.languages.codes import language_tag
 from dragoman.markup.document import is_marked_up
 from dragoman.markup.passage import Passage
 from dragoman.markup.placeholders import PLACEHOLDER, unused_names
-from dragoman.markup.rules import Rules
+from dragoman.markup.rules import STRING, Rules
 from dragoman.markup.tags import Token, find_ends, read_tokens
 from dragoman.markup.text_reader import TextReader
 
@@ -41,6 +41,9 @@ _RULES_OF_SEGMENTS = replace(_RULES, block=frozenset(["mrk"]))
 
 _STATE = ' state="needs-review-translation" state-qualifier="leveraged-mt"'
 """That a program has translated it, in the words of XLIFF 1.2."""
+
+_WORD = re.compile(r"<([a-zA-Z][\w.-]*)(?![^<>]*/>)[^<>]*>")
+"""What may be a tag that begins an element, or a word in angle brackets."""
 
 _OTHER_STATE = re.compile(
     r"""\s+ state(?:-qualifier)? \s* = \s* (?: "[^"]*" | '[^']*' )""", re.VERBOSE
@@ -229,11 +232,12 @@ def _segments(file: _File, part: _Part) -> dict[str, _Part]:
 def _translate(file: _File, part: _Part, tag: str, *, reader: TextReader, lines: bool) -> Passage:
     """Translate the content of an element, and write it behind a tag.
 
-    Text of a program, whose own tags and escapes are text in XML, is read like any string.
+    Text of a program, whose own tags and escapes are text in XML, is read like any string, and so
+    is one whose lines are to be preserved.
     """
     name = tag.lstrip()[1:].rstrip(">").split(maxsplit=1)[0]
     text = unescape(file.inside(part))
-    if file.is_text(part) and (lines or is_marked_up(text)):
+    if file.is_text(part) and (lines or _has_tags(text)):
         string = read_choices(text, reader.read_string)
         return Rewritten(string, lambda found: f"{tag}{escape(found, quote=False)}</{name}>")
     is_divided = _name(file.tokens[part.opening]) == "seg-source"
@@ -243,6 +247,15 @@ def _translate(file: _File, part: _Part, tag: str, *, reader: TextReader, lines:
     return Rewritten(
         read_choices(shown, partial(reader.read_markup, rules=rules, lines=lines)), write
     )
+
+
+def _has_tags(text: str) -> bool:
+    """Tell whether a text has tags or escapes of its own, besides words such as `<name>`."""
+    return is_marked_up(_WORD.sub(lambda word: word[0] if _is_of_html(word[1]) else "", text))
+
+
+def _is_of_html(name: str) -> bool:
+    return name.lower() in STRING.inline | STRING.block
 
 
 class _Placeholder(NamedTuple):

@@ -230,11 +230,10 @@ class CTranslate2Engine:
             result = self._start([task], config)[0].result()
         # Where a beam has more places than there are tokens, the library repeats translations, and
         # adds some with forbidden tokens.
-        possible = {
-            tuple(pieces): score
-            for pieces, score in zip(result.hypotheses, result.scores, strict=True)
-            if not score < _IMPOSSIBLE
-        }
+        possible: dict[tuple[str, ...], float] = {}
+        for pieces, score in zip(result.hypotheses, result.scores, strict=True):
+            if not score < _IMPOSSIBLE:
+                possible.setdefault(tuple(pieces), score)
         if task.prefix:  # whose probability the library's score leaves out
             hypotheses = self._judge(task, list(possible), config)
             hypotheses += self._end_at_once(task, hypotheses, config)

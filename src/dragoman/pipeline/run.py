@@ -132,7 +132,7 @@ def _doubts_about_the_scores(recipe: Recipe, directory: Path) -> Iterator[str]:
     training = ModelDirectory(directory).description.training
     now = to_table(recipe.evaluation)
     before = now | training["recipe"].get("evaluation", {})  # which may lack newer settings
-    if training["scores"] and (changed := differences(before, now, "evaluation.")):
+    if training.get("scores") and (changed := differences(before, now, "evaluation.")):
         changes = "; ".join(f"{key}: {change}" for key, change in changed.items())
         yield f"its scores are those of before ({changes}); dragoman evaluate measures others"
 

@@ -47,6 +47,7 @@ class Connection(HttpToolsProtocol):
         door: Door,
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
+        self.url = b""  # until the first request line
         self._settings = settings
         self._door = door
         self._bytes_of_head = 0

@@ -70,6 +70,7 @@ _PLACEHOLDER = r"""
   | (?<!%)%%(?!%)                                    # the sign of per cent, for printf
   | %\([^()\s]+\)[-#0+]{0,5}[\d.]{0,9}[a-zA-Z]      # %(name)s, %(share).1f
   | (?<!{WORD})%[A-Za-z_][\w.-]{2,40}%(?![\w%])     # %name%, but not %s%%
+  | (?<!{WORD})%\d{1,2}%(?![\w%])                   # %1%, but not %1%%
   | %\d+\$[-#0+]{0,5}{CONVERSION}                   # %1$s, also in %1$shere%2$s
   | %[#0+]{0,4}{CONVERSION}{NO_WORD}                # %s, %d, %.2f
   | (?<!\d)(?<!\d[ \u00a0])%-(?=\d){CONVERSION}{NO_WORD}  # %-5.2f, but not the share of 50%-a

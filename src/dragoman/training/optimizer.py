@@ -28,8 +28,8 @@ class WithoutCompiler(Optimizer):
     """An optimizer that does not load PyTorch's compiler.
 
     PyTorch wraps these methods, and `step` of its own optimizers, to keep them out of compiled
-    graphs. For that they load all of the compiler, which takes 2.5 s and 71 MiB (2.13, on a CPU),
-    though nothing is compiled.
+    graphs. For that they load all of the compiler, which takes 2.5 s and some 70 MiB (2.13, on a
+    CPU), though nothing is compiled.
     """
 
     add_param_group = unwrap(Optimizer.add_param_group)
