@@ -155,7 +155,7 @@ def open_file(path: Path) -> io.BufferedReader:
     return path.open("rb")
 
 
-def read_file(path: Path, *, most: int) -> bytes:
+def read_at_most(path: Path, *, most: int) -> bytes:
     """Read a file that may come from anyone, if it is not larger than it should be.
 
     Args:

@@ -6,7 +6,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from dragoman.durable import checksum, read_file
+from dragoman.durable import checksum, read_at_most
 from dragoman.engines.protocol import EngineError
 from dragoman.model_directory import (
     CHECKSUMS,
@@ -45,7 +45,7 @@ def read_config(directory: ModelDirectory, copy: Path) -> dict[str, Any]:
         )
     path = copy / "config.json"
     try:
-        config = json.loads(read_file(path, most=LARGEST_CONFIG))
+        config = json.loads(read_at_most(path, most=LARGEST_CONFIG))
     except FileNotFoundError:
         if copy.is_dir():
             raise EngineError(f"{path}: it is missing; {_how_to_replace(copy)}") from None

@@ -15,7 +15,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
 
-from dragoman.durable import open_file, read_file
+from dragoman.durable import open_file, read_at_most
 from dragoman.interop.marian_config import MarianError, read_config
 from dragoman.interop.weight_names import LOGITS_BIAS, marian_block_names, marian_table_names
 from dragoman.languages.codes import base_language, is_language_code
@@ -342,6 +342,6 @@ def _read_json(path: Path) -> dict[str, Any]:
 
 def _read_bytes(path: Path) -> bytes:
     try:
-        return read_file(path, most=LARGEST_FILE)
+        return read_at_most(path, most=LARGEST_FILE)
     except OSError as error:
         raise MarianError(f"{path}: cannot be read: {error.strerror}") from error

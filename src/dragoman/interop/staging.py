@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from dragoman.durable import checksum, flush, follow_links, naming, read_file, require_utf8
+from dragoman.durable import checksum, flush, follow_links, naming, read_at_most, require_utf8
 from dragoman.errors import DragomanError
 from dragoman.interop.export import write_json
 from dragoman.model_directory import CHECKSUMS, LARGEST_CONFIG, WEIGHTS_OF_ORIGIN
@@ -154,7 +154,7 @@ def _check_replaceable(output: Path, weights_name: str | None, *, is_edited: boo
 def _is_earlier_export(output: Path, weights_name: str, *, is_edited: bool) -> bool:
     """Tell whether nothing is there but what an export has written, settings aside."""
     try:
-        config = json.loads(read_file(output / CONFIG_NAME, most=LARGEST_CONFIG))
+        config = json.loads(read_at_most(output / CONFIG_NAME, most=LARGEST_CONFIG))
         found = {path.name for path in output.iterdir()} - {CONFIG_NAME}
         written = config.get(CHECKSUMS, dict.fromkeys(found))  # release 0.1.0 has written none
         return (

@@ -89,7 +89,7 @@ def train_model(recipe: Recipe, directory: Path, display: Display) -> int | None
         check_alike(recipe)
         if (directory / FINISHED_FILE).exists():
             display.message(f"{directory}: this run is finished; nothing is left to do")
-            for doubt in _doubts_about_the_scores(recipe, directory):
+            if doubt := _doubt_about_the_scores(recipe, directory):
                 display.message(f"warning: {doubt}")
             return None
         text = _prepare_text(recipe, directory, display)
@@ -127,14 +127,15 @@ def _claim(recipe: Recipe, directory: Path, display: Display) -> None:
         relicense(directory, recipe.licence)
 
 
-def _doubts_about_the_scores(recipe: Recipe, directory: Path) -> Iterator[str]:
-    """Say which settings of the evaluation a finished run was not scored with."""
+def _doubt_about_the_scores(recipe: Recipe, directory: Path) -> str | None:
+    """Say with which settings of the evaluation a finished run was not scored."""
     training = ModelDirectory(directory).description.training
     now = to_table(recipe.evaluation)
     before = now | training["recipe"].get("evaluation", {})  # which may lack newer settings
     if training.get("scores") and (changed := differences(before, now, "evaluation.")):
         changes = "; ".join(f"{key}: {change}" for key, change in changed.items())
-        yield f"its scores are those of before ({changes}); dragoman evaluate measures others"
+        return f"its scores are those of before ({changes}); dragoman evaluate measures others"
+    return None
 
 
 def _report(directory: Path, display: Display) -> None:
@@ -170,7 +171,7 @@ def _prepare_text(recipe: Recipe, directory: Path, display: Display) -> Prepared
         text = preparation.prepare(display.message, replace_other=not has_trained(directory))
         text.store.verify()
         text.validation_store.verify()
-        text_of_first(text.summary.fingerprint)
+        text_of_first(text.summary.fingerprint)  # for which the others wait
         return text
     return _open_text(preparation, text_of_first(""))
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from dragoman.durable import open_file
+from dragoman.durable import read_at_most
 from dragoman.errors import DragomanError
 
 PAD_ID, UNK_ID, BOS_ID, EOS_ID = 0, 1, 2, 3
@@ -29,15 +29,9 @@ def read_file(path: Path) -> bytes:
         TokenizerError: there is no such file, or it cannot be a tokenizer's.
     """
     try:
-        with open_file(path) as stream:
-            content = stream.read(LARGEST_FILE + 1)
+        return read_at_most(path, most=LARGEST_FILE)
     except OSError as error:
         raise TokenizerError(f"{path}: cannot be read: {error.strerror}") from error
-    if len(content) > LARGEST_FILE:
-        raise TokenizerError(
-            f"{path}: more than {LARGEST_FILE >> 20} MiB; no tokenizer is so large"
-        )
-    return content
 
 
 @dataclass(frozen=True, kw_only=True)
