@@ -85,6 +85,15 @@ def test_without_the_key_nothing_is_answered_but_what_is_open_to_all(url: str) -
                 assert (answer.status_code, answer.json()) == refusal, (path, attempt)
 
 
+def test_the_description_says_what_needs_the_key_and_how_it_is_sent(url: str) -> None:
+    described = requests.get(f"{url}/openapi.json", timeout=30).json()
+
+    assert set(described["components"]["securitySchemes"]) == {"Bearer", "DeepL-Auth-Key"}
+    for method, path in operations(url):
+        needs = described["paths"][path][method].get("security")
+        assert needs == (None if path in OPEN else [{"Bearer": []}, {"DeepL-Auth-Key": []}]), path
+
+
 @pytest.mark.parametrize("scheme", ["DeepL-Auth-Key", "Bearer", "bearer", "deepl-auth-key"])
 def test_with_the_key_in_the_header_everything_is_answered(url: str, scheme: str) -> None:
     for method, path in operations(url):

@@ -257,6 +257,7 @@ def test_the_description_names_no_status_that_is_never_given(address: str) -> No
         for operation in path.values():
             assert "422" not in operation["responses"]
     assert "ValidationError" not in "".join(described["components"]["schemas"])
+    assert "security" not in str(described)  # there is no key
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,7 @@ from dragoman.serving.door import Door
 from dragoman.serving.guard import Guard
 from dragoman.serving.metrics import Metrics
 from dragoman.serving.models import Models
+from dragoman.serving.openapi import describe_keys
 from dragoman.serving.refusal import RefusalError, as_refusal, as_response
 from dragoman.serving.service import TranslationService
 from dragoman.serving.settings import Settings
@@ -85,7 +86,10 @@ def build_application(models: Models, settings: Settings) -> FastAPI:
 
 
 class _Application(FastAPI):
-    """Describes itself without the status that FastAPI would refuse fields with: here it is 400."""
+    """Describes itself: with how keys are sent, and without a status that is never given.
+
+    That is the one FastAPI would refuse fields with; here it is 400.
+    """
 
     def openapi(self) -> dict[str, Any]:
         described = super().openapi()
@@ -94,6 +98,8 @@ class _Application(FastAPI):
                 operation["responses"].pop("422", None)
         for name in ("HTTPValidationError", "ValidationError"):
             described["components"]["schemas"].pop(name, None)
+        if self.state.service.settings.api_keys:
+            describe_keys(described)
         return described
 
 

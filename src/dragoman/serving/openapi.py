@@ -25,6 +25,17 @@ WITHOUT_FILE = ("application/json", "application/x-www-form-urlencoded")
 WITH_FILE = ("multipart/form-data",)
 """The kinds of a body."""
 
+_WITH_KEY = {
+    "Bearer": {"type": "http", "scheme": "bearer"},
+    "DeepL-Auth-Key": {
+        "type": "apiKey",
+        "in": "header",
+        "name": "Authorization",
+        "description": "The value is `DeepL-Auth-Key KEY`.",
+    },
+}
+"""The two ways to send a key in a header, which all routes take (`access.check_key`)."""
+
 FILE: dict[int | str, dict[str, Any]] = {
     200: {"description": "The file.", "content": {"text/plain": {}, "text/html": {}}}
 }
@@ -70,3 +81,12 @@ def accepts_query(fields: type[BaseModel]) -> dict[str, Any]:
             for name, schema in described["properties"].items()
         ]
     }
+
+
+def describe_keys(described: dict[str, Any]) -> None:
+    """Say how a key is sent with each operation that refuses requests without one."""
+    described["components"]["securitySchemes"] = _WITH_KEY
+    for path in described["paths"].values():
+        for operation in path.values():
+            if "403" in operation["responses"]:
+                operation["security"] = [{name: []} for name in _WITH_KEY]

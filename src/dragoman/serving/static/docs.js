@@ -55,6 +55,7 @@ async function write() {
     for (const [method, operation] of Object.entries(operations)) {
       const title = element("h3", {}, element("span", {}, method.toUpperCase()), ` ${path}`);
       const card = element("article", {}, title, element("p", {}, ...prose(operation.description ?? "")));
+      if (operation.security) card.append(element("p", {}, "Needs the API key."));
       const rows = fields(operation, schemas);
       if (rows.length) card.append(table(rows));
       const group = operation.tags[0];
