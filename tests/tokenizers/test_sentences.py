@@ -81,6 +81,7 @@ def test_abbreviations_and_numbers_end_no_sentence(
             "en",
             ["\u201cGo.\u201d", "Then we (all!) went?", "Yes!", "\u201cNow\u201d.", "\\nThis way."],
         ),
+        ("en", ["The file rfc822.Message of v2.Sources is old. ", "It is big."]),
         ("es", ["\u00a1Hola!", "\u00bfQu\u00e9 tal?", "Bien."]),
         (
             "ru",

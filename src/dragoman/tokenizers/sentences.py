@@ -180,7 +180,8 @@ def _is_end(before: str, after: str) -> bool:
 
     It does in scripts without spaces, before a tag or an escape, and where a space was forgotten.
     An ASCII full stop right between letters may also be part of a name: it is an end between a word
-    in small letters that is not the sentence's only one, and a word that begins with a capital.
+    in small letters, or a number, that is not the sentence's only one, and a word that begins with
+    a capital.
     """
     marked, following = before.rstrip(CLOSING), after.lstrip(_OPENING)
     mark, first = marked[-1:], following[:1]
@@ -197,7 +198,8 @@ def _is_end(before: str, after: str) -> bool:
         return word.isalnum()
     begun = re.split(r"[\s,;:!?]|\.(?:\s|$)", following, maxsplit=1)[0]
     is_capital = begun.isalpha() and begun.istitle()
-    return word == word.lower() and bool(earlier) and is_capital
+    is_small = word.isdigit() or (word.isalpha() and word.islower())
+    return is_small and bool(earlier) and is_capital
 
 
 def _cut_behind(end: re.Pattern[str], text: str) -> list[str]:
