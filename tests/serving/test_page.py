@@ -314,27 +314,30 @@ def test_words_that_are_offered_late_do_not_take_the_caret_away(page: Page, addr
     expect(page.locator("#source")).to_be_focused()
 
 
-def test_what_is_offered_in_a_language_from_right_to_left_stands_in_its_order(
-    page: Page, address: str
-) -> None:
-    found = [
-        {"text": text, "translated_parts": [text], "translated_words": [[text]]}
-        for text in ("קטן.", "גדול.")
-    ]
+def answer_with(page: Page, source: str, *candidates: tuple[str, list[str]], way: str) -> None:
+    """Let the server find these translations, with their faults, and one other word."""
     translation = {
-        "alternatives": found,
-        "parts": ["small"],
-        "words": [["small"]],
+        "alternatives": [
+            {"text": text, "translated_parts": [text], "translated_words": [[text]], "faults": said}
+            for text, said in candidates
+        ],
+        "parts": [source],
+        "words": [[source]],
         "source_language": "en",
         "target_language": "it",
-        "faults": [],
     }
-    way = {"word": "גדול", "confidence": 0.12, "translation": "גדול.", "faults": [], "words": []}
+    other = {"word": way, "confidence": 0.12, "translation": way, "faults": [], "words": [way]}
     page.route(
         "**/api/v1/translate/stream",
         lambda route: route.fulfill(body=json.dumps({"translation": translation}) + "\n"),
     )
-    page.route("**/api/v1/ways", lambda route: route.fulfill(json={"ways": [way]}))
+    page.route("**/api/v1/ways", lambda route: route.fulfill(json={"ways": [other]}))
+
+
+def test_what_is_offered_in_a_language_from_right_to_left_stands_in_its_order(
+    page: Page, address: str
+) -> None:
+    answer_with(page, "small", ("קטן.", []), ("גדול.", []), way="גדול.")
     page.goto(address)
     page.locator("#source").fill("small")
     page.locator("#translation .word").first.click()
@@ -345,6 +348,26 @@ def test_what_is_offered_in_a_language_from_right_to_left_stands_in_its_order(
     assert word is not None
     assert share is not None
     assert word["x"] + word["width"] <= share["x"]
+
+
+def test_the_faults_that_are_told_are_those_of_what_is_shown(page: Page, address: str) -> None:
+    status, alternative = page.locator("#status"), page.locator("#alternatives button")
+    answer_with(page, "7", ("sei", ["lost a number"]), ("7 7", ["repeats itself"]), way="7")
+    page.goto(address)
+    page.locator("#source").fill("7")
+    expect(status).to_have_text("The translation lost a number")
+
+    alternative.click()
+    expect(status).to_have_text("The translation repeats itself")
+    alternative.click()
+    expect(status).to_have_text("The translation lost a number")
+    page.locator("#translation .word").click()
+    page.locator("#ways button").click()
+    expect(status).to_have_text("")
+    alternative.click()
+    alternative.click()
+    expect(page.locator("#translation")).to_have_text("7")
+    expect(status).to_have_text("")
 
 
 def test_alternatives_of_an_older_text_are_gone_while_a_translation_grows(

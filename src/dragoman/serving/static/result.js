@@ -12,6 +12,7 @@ const copy = document.getElementById("copy");
 
 let translated = null; // the text whose whole translation is shown
 let shown = null; // the candidate that is shown, as it was found or as the reader has made it
+let notes = []; // what there is to know of all candidates
 
 // The beginning of a translation that is being made.
 export function showPiece(piece, language) {
@@ -24,7 +25,7 @@ export function showPiece(piece, language) {
   translation.append(piece);
 }
 
-export function showTranslation(answer, { text, notes, model }) {
+export function showTranslation(answer, { text, notes: said, model }) {
   const candidates = answer.alternatives.filter(
     (found, place, all) => all.findIndex((other) => other.text === found.text) === place,
   );
@@ -32,14 +33,13 @@ export function showTranslation(answer, { text, notes, model }) {
     text: found.text,
     parts: found.translated_parts,
     words: found.translated_words,
+    faults: found.faults,
   }));
   const passage = { source: text, parts: answer.parts, words: answer.words, model };
+  notes = said;
   showCandidate(best, passage, answer.target_language);
   showAlternatives(others, passage);
   translated = text;
-  showStatus([...notes, ...answer.faults.map((fault) => `the translation ${fault}`)].join("; "), {
-    problem: answer.faults.length > 0,
-  });
 }
 
 export function showBusy() {
@@ -69,9 +69,11 @@ export function clear() {
   showStatus("");
 }
 
-// Another translation of one of its sentences is shown in the one that was.
-export function noteExchange(candidate) {
-  shown = candidate;
+// Another translation of one of its sentences, with these faults, is shown in the one that was.
+export function noteExchange(candidate, faults) {
+  const ofOthers = candidate.parts.length > 1 ? shown.faults : []; // or of the one that is gone
+  shown = { ...candidate, faults: [...new Set([...ofOthers, ...faults])] };
+  showFaults();
 }
 
 // The translation of a text, if it is the one that is shown, and whole.
@@ -104,6 +106,13 @@ function showCandidate(candidate, passage, language) {
   shown = candidate;
   showText(candidate.text, language);
   if (passage.model) show(candidate, passage); // else it is not a translation
+  showFaults();
+}
+
+function showFaults() {
+  showStatus([...notes, ...shown.faults.map((fault) => `the translation ${fault}`)].join("; "), {
+    problem: shown.faults.length > 0,
+  });
 }
 
 function showAlternatives(others, passage) {

@@ -43,11 +43,8 @@ function choice(way, sentence) {
   const word = element("bdi", {}, way.word); // else its direction would move the number
   const button = element("button", { type: "button", title: way.translation }, word, " ", share);
   button.addEventListener("click", () => {
-    noteExchange(exchange(sentence, way));
+    noteExchange(exchange(sentence, way), way.faults);
     translation.focus();
-    if (way.faults.length > 0) {
-      showProblem(way.faults.map((fault) => `the translation ${fault}`).join("; "));
-    }
   });
   return element("li", {}, button);
 }
