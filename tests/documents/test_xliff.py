@@ -184,15 +184,22 @@ def test_words_in_angle_brackets_are_part_of_their_sentence(words: str) -> None:
     assert targets(translated(document, take_xliff_apart, str)) == [f"Enter {words} here."]
 
 
-@pytest.mark.parametrize("place", ["trans-unit", "source"])
+@pytest.mark.parametrize("place", ["file", "group", "trans-unit", "source"])
 def test_line_breaks_that_are_preserved_part_texts(place: str) -> None:
-    unit = "<trans-unit><source>{}</source></trans-unit>"
+    unit = "<group><trans-unit><source>{}</source></trans-unit></group>"
+    targets = re.compile("<target[^>]*>(.*?)</target>", re.DOTALL)
     for source in ("Red cat\nGreen dog", "Red <x id='1'/> cat\n<g id='2'>Green</g> dog"):
-        document = old(unit.format(source))
+        as_spaces = source.replace("\n", " ")
+        document = old(unit.format(source) + "<trans-unit><source>Cat\nDog</source></trans-unit>")
         preserving = document.replace(f"<{place}", f'<{place} xml:space="preserve"', 1)
-        targets = re.compile("<target[^>]*>(.*)</target>", re.DOTALL)
-        for text, expected in ((document, source.replace("\n", " ")), (preserving, source)):
-            assert targets.findall(translated(text, take_xliff_apart, str)) == [expected]
+        again = preserving.replace("<source>", '<source xml:space="default">')
+        behind = "Cat\nDog" if place == "file" else "Cat Dog"
+        for text, expected in (
+            (document, [as_spaces, "Cat Dog"]),
+            (preserving, [source, behind]),
+            (again, [source if place == "source" else as_spaces, "Cat Dog"]),
+        ):
+            assert targets.findall(translated(text, take_xliff_apart, str)) == expected
 
 
 def test_literal_text_of_a_unit_stays_literal() -> None:

@@ -76,6 +76,7 @@ class _File:
         self.tokens = read_tokens(text, is_xml=True, is_string=False)
         self.starts = [0, *accumulate(len(token.raw) for token in self.tokens)]
         self._ends = find_ends(self.tokens)
+        self._keeping_lines = self._find_kept_lines()
 
     def line(self, place: int) -> int:
         """Return the line of a token, from 1."""
@@ -101,10 +102,23 @@ class _File:
         inside = self.tokens[part.opening + 1 : part.closing]
         return all(token.kind == "text" for token in inside)
 
-    def keeps_lines(self, *places: int) -> bool:
-        """Tell whether the tags at some places say that line breaks are more than spaces."""
-        tags = (_attributes(self.tokens[place].raw) for place in places)
-        return any(tag.get("xml:space") == "preserve" for tag in tags)
+    def keeps_lines(self, place: int) -> bool:
+        """Tell whether line breaks are more than spaces in the element that begins at a place.
+
+        It or an element around it says so, the innermost that says anything (XML 1.0, 2.10).
+        """
+        return place in self._keeping_lines
+
+    def _find_kept_lines(self) -> set[int]:
+        said, found = [(len(self.tokens), False)], set[int]()
+        for place, token in enumerate(self.tokens):
+            while place > said[-1][0]:
+                said.pop()
+            if place in self._ends and (space := _attributes(token.raw).get("xml:space")):
+                said.append((self._ends[place], space == "preserve"))
+            if said[-1][1]:
+                found.add(place)
+        return found
 
     def end(self, opening: int) -> int:
         """Find the token that ends an element.
@@ -179,7 +193,7 @@ def _fill(file: _File, opening: int, closing: int, reader: TextReader) -> Iterat
     if source is None or file.is_blank(source):
         return
     origin = parts.get("seg-source", source)
-    lines = file.keeps_lines(opening, source.opening)
+    lines = file.keeps_lines(source.opening)
     translate = partial(_translate, file, reader=reader, lines=lines)
     state = _STATE if _name(file.tokens[opening]) == "trans-unit" else ""
     if target is None:
