@@ -25,7 +25,7 @@ from dragoman.visualisation.attention_grid import attention_grid
 from dragoman.visualisation.beam_tree import CLASSES
 from dragoman.visualisation.explain_page import explain_page
 from dragoman.visualisation.explain_stack import habit, num_cells
-from dragoman.visualisation.trace import Trace, trace_translation
+from dragoman.visualisation.trace import Tokens, Trace, trace_translation
 
 SENTENCE = "the <b> & black cat sees a dog ."
 SEARCH = SearchConfig(beam_size=3, max_length_ratio=1.0, max_length_extra=1)
@@ -404,6 +404,42 @@ def test_the_maps_of_heads_stand_in_line_though_more_is_said_of_one(
         tops = maps.evaluate_all("all => all.map(map => map.getBoundingClientRect().top)")
     assert len(tops) == 3
     assert len(set(tops)) == 1
+
+
+SPACE_IS_LAST = """word => {
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const found = [];
+  while (texts.nextNode()) {
+    const text = texts.currentNode;
+    if (text.data !== word) continue;
+    const [space, letter] = [0, 1].map((place) => {
+      const range = document.createRange();
+      range.setStart(text, place);
+      range.setEnd(text, place + 1);
+      return range.getBoundingClientRect();
+    });
+    const isHidden = !space.width;
+    // The labels of columns go upwards.
+    if (!isHidden) found.push(space.x < letter.x || space.y > letter.y);
+  }
+  return found;
+}"""
+
+
+def test_a_token_from_right_to_left_has_its_space_at_the_right(
+    trace: Trace, tmp_path: Path
+) -> None:
+    word = "▁ري"
+    turned: dict[str, Any] = {
+        name: replace(tokens, pieces=(word,) * len(tokens.pieces))
+        for name, tokens in vars(trace).items()
+        if isinstance(tokens, Tokens)
+    }
+    written = explain_page(replace(trace, vocabulary=(word,) * len(trace.vocabulary), **turned))
+    with opened(written, tmp_path / "page.html", 1200) as page:
+        space_is_last = page.evaluate(SPACE_IS_LAST, word)
+    assert len(space_is_last) > 100
+    assert not any(space_is_last)
 
 
 def test_the_numbers_of_dropped_candidates_can_be_read(trace: Trace, tmp_path: Path) -> None:

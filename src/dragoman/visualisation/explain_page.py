@@ -213,8 +213,8 @@ def _prediction(given: str, choice: Choice) -> str:
     return element(
         "tr",
         {},
-        element("td", {}, escape(given)),
-        element("td", {}, element("strong", {}, escape(chosen.piece))),
+        element("td", {"dir": "auto"}, escape(given)),
+        element("td", {"dir": "auto"}, element("strong", {}, escape(chosen.piece))),
         bar_cell(f"{chosen.probability:.2%}", chosen.probability),
         number_cell(f"{chosen.log_probability:.4f}"),
         number_cell(str(choice.place)),

@@ -175,7 +175,7 @@ def _contributions(layer: Sequence[SublayerTrace], tokens: Sequence[str]) -> str
         element(
             "tr",
             {},
-            element("td", {}, escape(token)),
+            element("td", {"dir": "auto"}, escape(token)),
             *(
                 cell
                 for each, stream in zip(layer, lengths, strict=True)

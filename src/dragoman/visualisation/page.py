@@ -31,7 +31,7 @@ TYPE = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "DejaVu Sans"
 
 DRAWING_STYLE = f"""
 svg {{ font-family: {TYPE}; }}
-svg text {{ fill: var(--text); font-size: 12px; }}
+svg text {{ fill: var(--text); font-size: 12px; unicode-bidi: plaintext; }}
 svg .muted {{ fill: var(--muted); font-size: 11px; }}
 svg .grid {{ stroke: var(--line); fill: none; }}
 """
