@@ -30,3 +30,23 @@ CONTRAST_OF_DROPPED = """ground => {
     return (light + 0.05) / (dark + 0.05);
 }"""
 """Computes the contrast of a number in a beam's tree and its box, both faded."""
+
+SPACE_IS_LAST = """(place, word) => {
+    const texts = document.createTreeWalker(place, NodeFilter.SHOW_TEXT);
+    const found = [];
+    while (texts.nextNode()) {
+        const text = texts.currentNode;
+        if (text.data !== word) continue;
+        const [space, letter] = [0, 1].map(i => {
+            const sign = document.createRange();
+            sign.setStart(text, i);
+            sign.setEnd(text, i + 1);
+            return sign.getBoundingClientRect();
+        });
+        const isHidden = space.width === 0;
+        // The labels of columns go upwards.
+        if (!isHidden) found.push(space.x < letter.x || space.y > letter.y);
+    }
+    return found;
+}"""
+"""Tells, wherever in a place a word from right to left stands alone, if its ▁ is behind its end."""

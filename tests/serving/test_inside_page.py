@@ -1,5 +1,6 @@
 """What the page shows of a translation: how it grows, what is aligned, what is inside."""
 
+import itertools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 import requests
 from playwright.sync_api import Locator, Page, Route, expect
-from tests.serving.chromium import CHROMIUM, CONTRAST_OF_DROPPED, LEAST_CONTRAST
+from tests.serving.chromium import CHROMIUM, CONTRAST_OF_DROPPED, LEAST_CONTRAST, SPACE_IS_LAST
 from tests.serving.conftest import ALIGNMENT
 from tests.serving.live import Copier, Turnstile, loaded, serving
 from tests.visualisation.small_model import save_small_model
@@ -320,6 +321,35 @@ def test_the_numbers_of_dropped_candidates_can_be_read(page: Page, address: str)
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
         assert page.evaluate(CONTRAST_OF_DROPPED, "#inside") >= LEAST_CONTRAST, scheme
+
+
+def test_a_token_from_right_to_left_has_its_space_at_the_right(page: Page, address: str) -> None:
+    word = "▁ري"
+
+    def turn(route: Route) -> None:
+        answer = route.fetch().json()
+        for pieces in ("source_pieces", "read_pieces"):
+            answer[pieces] = [word for _ in answer[pieces]]
+        for token in answer["tokens"]:
+            token |= {
+                "piece": word,
+                "others": [{**other, "piece": word} for other in token["others"]],
+            }
+        for candidate in itertools.chain(*answer["beam"]["steps"]):
+            candidate["piece"] = word
+        drawn = answer["beam"]["drawing"]
+        answer["beam"]["drawing"] = re.sub("(<text[^>]*>)[^<]+", rf"\1{word}", drawn)
+        route.fulfill(json=answer)
+
+    page.route("**/api/v1/explanation", turn)
+    type_in(page, address, SENTENCE)
+    open_panel(page)
+    page.get_by_text("Every candidate, step by step").click()
+
+    for place in ("#tokens", "#map", "#beam", "#steps"):
+        space_is_last = page.locator(place).evaluate(SPACE_IS_LAST, word)
+        assert space_is_last, place
+        assert not any(space_is_last), place
 
 
 @pytest.mark.parametrize("width", [320, 390, 1300])

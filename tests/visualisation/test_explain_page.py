@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page as BrowserPage
 from playwright.sync_api import sync_playwright
-from tests.serving.chromium import CONTRAST_OF_DROPPED, LEAST_CONTRAST
+from tests.serving.chromium import CONTRAST_OF_DROPPED, LEAST_CONTRAST, SPACE_IS_LAST
 from tests.visualisation.numpy_transformer import Seen, naive_beam_search
 from tests.visualisation.small_model import WORDS, save_small_model
 from tests.visualisation.test_trace import in_numpy
@@ -406,26 +406,6 @@ def test_the_maps_of_heads_stand_in_line_though_more_is_said_of_one(
     assert len(set(tops)) == 1
 
 
-SPACE_IS_LAST = """word => {
-  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  const found = [];
-  while (texts.nextNode()) {
-    const text = texts.currentNode;
-    if (text.data !== word) continue;
-    const [space, letter] = [0, 1].map((place) => {
-      const range = document.createRange();
-      range.setStart(text, place);
-      range.setEnd(text, place + 1);
-      return range.getBoundingClientRect();
-    });
-    const isHidden = !space.width;
-    // The labels of columns go upwards.
-    if (!isHidden) found.push(space.x < letter.x || space.y > letter.y);
-  }
-  return found;
-}"""
-
-
 def test_a_token_from_right_to_left_has_its_space_at_the_right(
     trace: Trace, tmp_path: Path
 ) -> None:
@@ -437,7 +417,7 @@ def test_a_token_from_right_to_left_has_its_space_at_the_right(
     }
     written = explain_page(replace(trace, vocabulary=(word,) * len(trace.vocabulary), **turned))
     with opened(written, tmp_path / "page.html", 1200) as page:
-        space_is_last = page.evaluate(SPACE_IS_LAST, word)
+        space_is_last = page.locator("body").evaluate(SPACE_IS_LAST, word)
     assert len(space_is_last) > 100
     assert not any(space_is_last)
 

@@ -108,7 +108,7 @@ function drawMap() {
   mapNote.textContent = "A row adds up to 100 %. Point at one to read its largest weights.";
   const head = element("tr", {}, element("td"), ...columns.map(columnHead));
   const lines = rows.map((token, i) =>
-    element("tr", {}, element("th", { scope: "row" }, token), ...weights[i].map(cell)),
+    element("tr", {}, element("th", { scope: "row" }, element("bdi", {}, token)), ...weights[i].map(cell)),
   );
   map.style.setProperty("--columns", columns.length);
   map.replaceChildren(element("thead", {}, head), element("tbody", {}, ...lines));
@@ -116,7 +116,7 @@ function drawMap() {
 
 const isolated = (token) => `\u2068${token}\u2069`; // whatever direction it is written in
 
-const columnHead = (token) => element("th", { scope: "col" }, element("span", {}, token));
+const columnHead = (token) => element("th", { scope: "col" }, element("bdi", {}, token));
 
 function cell(weight) {
   const made = element("td", {}, `${Math.round(100 * weight)}`);

@@ -47,7 +47,7 @@ function body(beam, step, number) {
       candidate.score.toFixed(3),
       candidate.reason,
     ];
-    return element("tr", {}, ...cells.map((text) => element("td", {}, text)));
+    return element("tr", {}, ...cells.map((text) => element("td", {}, element("bdi", {}, text))));
   });
   return element("tbody", {}, element("tr", {}, title), ...rows);
 }

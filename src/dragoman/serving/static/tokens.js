@@ -16,7 +16,7 @@ function card(token) {
   return element(
     "li",
     {},
-    element("b", { title: token.piece }, token.piece),
+    element("b", { title: token.piece }, element("bdi", {}, token.piece)),
     element("span", { class: "share" }, share, rank),
     level,
     element("ul", { "aria-label": "Others" }, ...token.others.map(rival)),
@@ -27,7 +27,7 @@ function rival(token) {
   return element(
     "li",
     {},
-    element("span", { class: "piece", title: token.piece }, token.piece),
+    element("span", { class: "piece", title: token.piece }, element("bdi", {}, token.piece)),
     element("span", { class: "share" }, percent(token.probability)),
   );
 }
