@@ -134,6 +134,7 @@ def test_the_maps_print_the_weights_of_every_head(
                 per_cent = np.rint(head * 100).astype(int)
                 expected = {(i, j, per_cent[i, j]) for i, j in np.argwhere(per_cent >= 10)}
                 assert printed_shares(grid) == expected
+    assert "weights in per cent, from 10 on; with the smaller ones" in "".join(page.itertext())
 
 
 def test_the_shades_of_a_map_are_its_weights(trace: Trace, page: Page) -> None:
@@ -356,11 +357,19 @@ def test_the_last_wave_is_as_long_as_the_last_one_drawn(
     assert f"the last one {longest:,.0f} · 2π" in page
 
 
-def test_it_is_said_what_a_byte_is_where_there_is_one(trace: Trace) -> None:
-    of_bytes = replace(trace.source, pieces=("<0xE6>", *trace.source.pieces[1:]))
+@pytest.mark.parametrize(
+    ("piece", "said"),
+    [
+        ("<0xE6>", "is one byte of a character that is not in the vocabulary"),
+        ("▁the", "▁ stands for a space"),
+    ],
+)
+def test_it_is_said_what_a_byte_and_a_space_are_where_there_is_one(
+    piece: str, said: str, trace: Trace
+) -> None:
+    with_one = replace(trace.source, pieces=(piece, *trace.source.pieces[1:]))
 
-    said = "is one byte of a character that is not in the vocabulary"
-    assert said in explain_page(replace(trace, source=of_bytes))
+    assert said in explain_page(replace(trace, source=with_one))
     assert said not in explain_page(trace)
 
 

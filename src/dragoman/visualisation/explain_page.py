@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dragoman.counting import counted
 from dragoman.languages.codes import language_tag
 from dragoman.visualisation import attention_grid, beam_tree, explain_stack
+from dragoman.visualisation.attention_grid import LEAST_WRITTEN
 from dragoman.visualisation.explain_embeddings import embeddings_section
 from dragoman.visualisation.explain_search import search_section
 from dragoman.visualisation.explain_stack import (
@@ -93,11 +94,13 @@ def _paragraph(text: str) -> str:
 def _text(trace: Trace) -> str:
     words = (
         "A tokenizer cuts the text into pieces of a vocabulary and gives each its number (section "
-        "5.1); the model sees nothing but these numbers. ▁ stands for a space, "
-        f"{trace.source.pieces[-1]} ends the sentence, and the decoder begins with "
-        f"{trace.target.pieces[0]}."
+        f"5.1); the model sees nothing but these numbers. {trace.source.pieces[-1]} ends the "
+        f"sentence, and the decoder begins with {trace.target.pieces[0]}."
     )
-    if any(piece.startswith("<0x") for piece in (*trace.source.pieces, *trace.target.pieces)):
+    pieces = (*trace.source.pieces, *trace.target.pieces)
+    if any("▁" in piece for piece in pieces):
+        words += " ▁ stands for a space."
+    if any(piece.startswith("<0x") for piece in pieces):
         words += " <0x…> is one byte of a character that is not in the vocabulary."
     sides = [
         element("div", {"id": f"tokens-{name}"}, element("h3", {}, title), _pieces(tokens))
@@ -142,8 +145,8 @@ def _encoder(trace: Trace, apart: bool) -> str:
         "Each layer has two sublayers (figure 1, left; section 3.1). In self-attention each token "
         "compares its query with the keys of all tokens, softmax(QKᵀ / √d_k), and takes the mean "
         "of their values with these weights (equation 1), differently in each head (section "
-        "3.2.2). The numbers in the maps are weights in per cent; a row sums to 100. The "
-        "feed-forward network then "
+        f"3.2.2). The numbers in the maps are weights in per cent, from {LEAST_WRITTEN} on; with "
+        "the smaller ones, which are only shaded, a row sums to 100. The feed-forward network then "
         f"works on each position by itself (equation 2).{_mean_of_heads(apart)}"
     )
     layers = stack_layers(
