@@ -163,7 +163,7 @@ def _decoder(trace: Trace, apart: bool) -> str:
     words = (
         "The decoder (figure 1, right) works on what is translated so far. Self-attention sees no "
         "later position (section 3.2.3); cross-attention takes its queries from the decoder, its "
-        "keys and values from the encoder’s last layer. A row is labelled with the token that is "
+        "keys and values from the output of the encoder. A row is labelled with the token that is "
         f"to be chosen there.{_mean_of_heads(apart)}"
     )
     layers = stack_layers(
