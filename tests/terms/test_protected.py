@@ -36,6 +36,8 @@ def found_in(text: str) -> list[tuple[str, str]]:
         *("{% set a = {'b': 1} %}", "{# see #2, {{ old }} #}", "{{!-- old {{name}} --}}"),
         *("{{ object.name }}", "{{object.name or 'n/a'}}", "__name__", "%@", "&brandShortName;"),
         *("%count%", "%APPDATA%"),
+        *("%q", "%B", "%1$S", "%1$tY", "%'d", "%,.2f", "%1$,d", "%-H"),
+        *("{{{name}}}", "{ $name }", "{ -brand }", "{0, number}", "{0:d MMMM yyyy}"),
     ],
 )
 def test_placeholders_are_found_whole(placeholder: str) -> None:
@@ -213,8 +215,11 @@ def test_a_share_in_turkish_is_no_placeholder() -> None:
     "text",
     [
         "100% sure",
+        "the 1%'s share",
+        "a 5%-H b",
         "50 % discount",
         "a {b c} d",
+        "a {b, c} d",
         "It costs $",
         "me @ home",
         "%",

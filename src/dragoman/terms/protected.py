@@ -64,16 +64,21 @@ STATEMENT = r"""
 
 _PLACEHOLDER = r"""
     {STATEMENT}
-  | \$?\{\{[^{}]*\}\}                                # {{ name }}
+  | \$?\{\{(?:\{[^{}]*\}|[^{}]*)\}\}                 # {{ name }}, {{{name}}}
   | \$\{[^{}]+\}                                     # ${x}, ${name or 'you'}
   | [\#%]?\{[^{}\s]+\}                               # {0}, {name:.2f}, {$a}, #{x}, %{x}
+  | \{\s*[$-][\w.-]+\s*\}                            # { $name }, { -brand } of Fluent
+  | \{\s*\w+\s*,\s*(?:number|date|time)\b[^{}]*\}    # {0, number}, {day, date, short}
+  | \{\d+:[^{}]*\}                                  # {0:d MMMM yyyy}
   | (?<!%)%%(?!%)                                    # the sign of per cent, for printf
   | %\([^()\s]+\)[-#0+]{0,5}[\d.]{0,9}[a-zA-Z]      # %(name)s, %(share).1f
   | (?<!{WORD})%[A-Za-z_][\w.-]{2,40}%(?![\w%])     # %name%, but not %s%%
   | (?<!{WORD})%\d{1,2}%(?![\w%])                   # %1%, but not %1%%
-  | %\d+\$[-#0+]{0,5}{CONVERSION}                   # %1$s, also in %1$shere%2$s
+  | %\d+\$[-#0+',]{0,5}(?:{CONVERSION}|t?[A-Za-z])  # %1$s, %1$S, also in %1$shere%2$s
   | %[#0+]{0,4}{CONVERSION}{NO_WORD}                # %s, %d, %.2f
-  | (?<!\d)(?<!\d[ \u00a0])%-(?=\d){CONVERSION}{NO_WORD}  # %-5.2f, but not the share of 50%-a
+  | %t?[A-Za-z]{NO_WORD}                            # %q of Go, %B of file managers, %Y of dates
+  | (?<!\d)(?<!\d[ \u00a0])%(?:(?:-(?=\d)|[',]){CONVERSION}|-[A-Z]){NO_WORD}
+                                                    # %-5.2f, %'d, %-H, but not in 50%-a and 1%'s
   | %L?{NUMBERED}(?!{WORD})                          # %1
   | \$[A-Za-z_]{WORD}*                               # $name
   | (?<!{WORD})__{WORD}+__(?!{WORD})                 # __name__
