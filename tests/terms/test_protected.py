@@ -56,7 +56,8 @@ def test_placeholders_are_found_whole(placeholder: str) -> None:
     "address",
     [
         "https://www.a-b.it/x/y.html?q=1&r=%20#top",
-        "http://a.it/(x",
+        "http://a.it/w/f_(x)",
+        "http://a.it/f(x)(y)#z",
         "www.example.org/path",
         "ftp://host/file",
         "file:///home/a/b",

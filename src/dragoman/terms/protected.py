@@ -25,8 +25,12 @@ _UNIX_PATH = r"""
 """/etc/hosts, ~/x, ../x and C:/x, but neither /etc nor and/or: of 1,696 without a drive in texts of
 programs, their translations have 1,641."""
 
+_IN_BRACKETS = r"""\([^\s<>"'(){UNSPACED}]*\)"""
+"""A part of an address, as in /wiki/Rust_(language); other closing brackets are behind it."""
+
 _ADDRESS = r"""
-    (?: (?i:https?|ftps?|file):// | (?i:www)\. ) [^\s<>"'{UNSPACED}]*[^\s<>"'.,;:!?)\]{UNSPACED}]
+    (?: (?i:https?|ftps?|file):// | (?i:www)\. )
+    (?> {IN_BRACKETS} | [^\s<>"'{UNSPACED}] )* (?> {IN_BRACKETS} | [^\s<>"'.,;:!?)\]{UNSPACED}] )
   | {PATH}
   | {UNIX_PATH}
   | (?<!{WORD})(?<![.+-])(?:{WORD}|[.+-])++@{WORD}(?:{WORD}|-)*+(?:\.{WORD}(?:{WORD}|-)*+)+
@@ -151,6 +155,7 @@ def _pattern(*, percent_first: bool, other_millions: bool) -> re.Pattern[str]:
         "{CONVERSION}": _CONVERSION,
         "{NO_WORD}": _NO_WORD,
         "{UNIT}": _UNIT,
+        "{IN_BRACKETS}": _IN_BRACKETS,
         "{PATH}": PATH,
         "{UNIX_PATH}": _UNIX_PATH,
         "{NUMBERED}": numbered,
