@@ -7,7 +7,7 @@ import pytest
 from dragoman.cli import main
 from dragoman.corpora.languages import warn_of_unknown
 from dragoman.languages import codes
-from dragoman.languages.scripts import LANGUAGES, letters_outside
+from dragoman.languages.scripts import LANGUAGES, letters_outside, scripts_of
 from dragoman.recipe import recipe_from_table
 from dragoman.tokenizers.sentences import join_translations
 
@@ -21,6 +21,18 @@ def test_every_code_of_a_language_decides_the_same(code: str) -> None:
     assert outside is not None
     assert (outside.findall("猫a"), recipe.evaluation.tokenize) == (["a"], "zh")
     assert join_translations(["One. ", "Two."], ["一。", "二。"], code) == "一。二。"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("sr_RS@latin", "sr-Latn"), ("uz@cyrillic", "uz_Cyrl"), ("in", "id"), ("ji", "yi")],
+)
+def test_codes_of_locales_and_former_ones_are_of_the_same_language_and_script(
+    one: str, other: str
+) -> None:
+    assert codes.stands_in_for(one, other)
+    assert codes.closest_language(["en", other], one) == other
+    assert scripts_of(one) == scripts_of(other)
 
 
 def test_every_code_leads_to_a_language_that_is_known() -> None:

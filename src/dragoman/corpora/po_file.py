@@ -86,7 +86,7 @@ def _is_reversed(path: Path, code: str, languages: tuple[str, str]) -> bool:
         CorpusError: they are in neither language.
     """
     source, target = languages
-    closest = closest_language((target, source), code.replace("@", "-"))  # sr@latin
+    closest = closest_language((target, source), code)
     if code and closest is None:
         raise CorpusError(
             f"{path}: its header says Language: {code}, and what is asked for is {source} to "

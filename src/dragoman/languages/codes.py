@@ -53,13 +53,13 @@ af afr, am amh, ar ara arb, as asm, az aze azj, ba bak, be bel, bg bul, bn ben, 
 bs bos, ca cat, ce che, cs ces cze, cv chv, cy cym wel, da dan, de deu ger, dz dzo, el ell gre,
 en eng, eo epo, es spa, et est ekk, eu eus baq, fa fas per pes, fi fin, fo fao, fr fra fre, fy fry,
 ga gle, gd gla, gl glg, gu guj, ha hau, he heb iw, hi hin, hr hrv, ht hat, hu hun, hy hye arm,
-id ind, ig ibo, is isl ice, it ita, ja jpn, jv jav, ka kat geo, kk kaz, km khm, kn kan, ko kor,
+id ind in, ig ibo, is isl ice, it ita, ja jpn, jv jav, ka kat geo, kk kaz, km khm, kn kan, ko kor,
 ku kur kmr, ky kir, la lat, lb ltz, lo lao, lt lit, lv lav lvs, mg mlg plt, mi mri mao, mk mkd mac,
 ml mal, mn mon khk, mr mar, ms msa may zsm, mt mlt, my mya bur, nb nob, ne nep npi, nl nld dut,
-nn nno, no nor, oc oci, pa pan, pl pol, ps pus pbt, pt por, ro ron rum, ru rus, sa san, sd snd,
+nn nno, no nor, oc oci, pa pan, pl pol, ps pus pbt, pt por, ro ron rum mo, ru rus, sa san, sd snd,
 si sin, sk slk slo, sl slv, so som, sq sqi alb als, sr srp, st sot, su sun, sv swe,
 sw swa swh, ta tam, te tel, tg tgk, th tha, ti tir, tk tuk, tl tgl, tr tur, tt tat, ug uig, uk ukr,
-ur urd, uz uzb uzn, vi vie, wo wol, xh xho, yi yid ydd, yo yor, zh zho chi cmn, zu zul
+ur urd, uz uzb uzn, vi vie, wo wol, xh xho, yi yid ydd ji, yo yor, zh zho chi cmn, zu zul
 """
 """Those of ISO 639-2 and 639-3 (with the usual individual language of a macrolanguage, such as
 Mandarin of Chinese), and former ones."""
@@ -84,6 +84,9 @@ LETTERS_OF_SCRIPT = 4
 
 _SCRIPT_OF_REGION = {"cn": "hans", "sg": "hans", "hk": "hant", "mo": "hant", "tw": "hant"}
 """In which script Chinese is written there; many programs name it so."""
+
+_SCRIPT_OF_MODIFIER = {"cyrillic": "Cyrl", "devanagari": "Deva", "latin": "Latn"}
+"""How locales name scripts, as in uz_UZ@cyrillic."""
 
 
 def language_name(code: str) -> str:
@@ -206,7 +209,7 @@ def stands_in_for(code: str, other: str) -> bool:
     (True, True)
     >>> stands_in_for("NB", "no"), stands_in_for("nn", "no")
     (True, False)
-    >>> stands_in_for("sr-Latn", "sr-Cyrl-RS"), stands_in_for("zh-Hans", "zh-TW")
+    >>> stands_in_for("sr@latin", "sr-Cyrl-RS"), stands_in_for("zh-Hans", "zh-TW")
     (False, False)
     """
     languages = {"no" if (base := base_language(each)) == "nb" else base for each in (code, other)}
@@ -232,7 +235,13 @@ def subtags(code: str) -> list[str]:
 def language_tag(code: str) -> str:
     """Write a code as XML and HTML have it (BCP 47), with hyphens.
 
-    >>> language_tag("pt_BR")
-    'pt-BR'
+    In gettext and locales, a script or a variant stands behind an at sign.
+
+    >>> language_tag("pt_BR"), language_tag("sr_RS@latin"), language_tag("ca@valencia")
+    ('pt-BR', 'sr-Latn-RS', 'ca-valencia')
     """
-    return code.replace("_", "-")
+    tag, _, modifier = code.replace("_", "-").partition("@")
+    if script := _SCRIPT_OF_MODIFIER.get(modifier):
+        language, *rest = tag.split("-")
+        return "-".join([language, script, *rest])
+    return f"{tag}-{modifier}" if modifier else tag
