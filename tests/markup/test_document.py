@@ -331,6 +331,9 @@ def test_in_xml_what_has_text_beside_it_stands_within_a_sentence(xml: str, expec
         ("The <b>red</b> cat, 3 <x cats.", "THE <b>rosso</b> CAT, 3 <X CATS."),
         ('Cat <a href="x. Red', 'CAT <a href="x. Red'),
         ("Cat <br /", "CAT <br /"),
+        # an element may have a number for its name; one that is never closed is text
+        ("Press <10>Save</10> to go on.", "Per continuare premere <10>salva</10>."),
+        ("Press <0>Save</0> to <1/> <2> x", "Premere <0>Salva</0> TO <1/> <2> X"),
         # a translation of one word has no room for it
         (r"the\nkey", r"THE\nKEY"),
         (r"save\nand", r"SAVE\nAND"),
@@ -361,6 +364,9 @@ def test_strings_of_programs_keep_tags_and_escapes(string: str, expected: str) -
         (r"one\ntwo", True),
         ("one&#10;two", True),
         ("<!-- a -->", True),
+        ("<0>a</0>", True),
+        ("a<1 />", True),
+        ("press <1>", False),
         ("a < b and b > c", False),
         ("<3 & more >", False),
         ("a\nb", False),

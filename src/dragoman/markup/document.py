@@ -84,7 +84,9 @@ def visible_text(document: str, rules: Rules) -> str:
     )
 
 
-_MARKED_UP = re.compile(rf"</?[a-z][^<>]*> | <!-- | {BREAK}", re.IGNORECASE | re.VERBOSE)
+_MARKED_UP = re.compile(
+    rf"</?[a-z][^<>]*> | </\d+> | <\d+\s*/> | <!-- | {BREAK}", re.IGNORECASE | re.VERBOSE
+)
 
 
 def is_marked_up(text: str) -> bool:

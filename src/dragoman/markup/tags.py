@@ -88,14 +88,15 @@ def read_tokens(document: str, *, is_xml: bool, is_string: bool) -> list[Token]:
 
     What follows a tag or a comment that never ends is one token of kind "other". In XML, no name of
     an element implies that it has no end tag, or that its content is not markup; in a string of a
-    program a name implies the latter only if there is an end tag, and words after "<", as in "if a
-    <b then", are text.
+    program a name implies the latter only if there is an end tag, words after "<", as in "if a
+    <b then", are text, and the name of an element may be a number, as in "<0>here</0>".
     """
     reader = _Reader(document, is_xml=is_xml, is_string=is_string)
+    shown = as_shown(document, is_xml=is_xml)
     # Entities do not matter to tokens. The parser is not told that this is the end, as it would
     # then look for the end of each thing that has none, which takes a minute for 100,000 letters.
     with suppress(AssertionError):  # which "<![x[" raises
-        reader.feed(as_shown(document, is_xml=is_xml).replace("&", "."))
+        reader.feed((_name_numbered(shown) if is_string else shown).replace("&", "."))
     rest = document[reader.place() :]
     is_text = is_string and "=" not in rest and _WORDS.match(rest)
     reader.mark("text" if is_text else "other")
@@ -105,13 +106,13 @@ def read_tokens(document: str, *, is_xml: bool, is_string: bool) -> list[Token]:
         if token.kind == "text" and tokens and tokens[-1].kind == "text":
             tokens[-1] = Token("text", tokens[-1].raw + raw)
         elif raw:
-            name = _name(raw) if is_xml and token.name else token.name
+            name = _name(raw) if token.name and (is_xml or is_string) else token.name
             tokens.append(token._replace(raw=raw, name=name))
     return tokens
 
 
 def _name(tag: str) -> str:
-    """Read the name of an XML element, whose first letter was changed for the parser."""
+    """Read the name of an element, whose first character may have been changed for the parser."""
     found = re.match(r"</?([^\s/>]+)", tag)
     return found[1].lower() if found else ""
 
@@ -159,6 +160,20 @@ def as_shown(document: str, *, is_xml: bool) -> str:
         inside = re.sub("[<>]", " ", shown[found.start() + 1 : found.end() - 1])
         shown = f"{shown[: found.start()]}<{inside}>{shown[found.end() :]}"
     return _OTHER_LETTER.sub(r"\1x", shown)
+
+
+_NUMBERED = re.compile(r"(</?)(?=(\d+)\s*(/?)>)\d")
+
+
+def _name_numbered(string: str) -> str:
+    """Let the names of elements that are numbers begin with a letter, as the parser expects.
+
+    A number between such signs is text if it is neither an element without content nor closed.
+    """
+    closed = {number for start, number, _ in _NUMBERED.findall(string) if start == "</"}
+    return _NUMBERED.sub(
+        lambda found: f"{found[1]}x" if found[3] or found[2] in closed else found[0], string
+    )
 
 
 class _Reader(HTMLParser):
