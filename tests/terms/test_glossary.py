@@ -224,6 +224,11 @@ def test_a_letter_and_its_mark_are_one(term: str, text: str, found: list[str]) -
     assert [text[each.start : each.end] for each in glossary.find(text)] == found
 
 
+def test_a_shorter_term_counts_where_a_longer_one_would_end_before_a_mark() -> None:
+    glossary = Glossary({"มา": ("come",), "มาก": ("much",)})
+    assert [term.writings[0] for term in glossary.find("มาก็ มาก")] == ["come", "much"]
+
+
 def test_a_writing_is_not_found_before_a_mark() -> None:
     (term,) = Glossary({"coffee": ("caffe",)}).find("a coffee")
     assert find_term_faults([term], [], "un caffe\u0300") == (FAULT_OF_GLOSSARY,)

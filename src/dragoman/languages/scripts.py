@@ -126,14 +126,23 @@ def is_combining(character: str) -> bool:
 
 
 @cache
+def mark_pattern() -> str:
+    r"""Write the pattern of a character for which `is_mark` holds.
+
+    Those of all scripts are in two planes. They are so many that ASCII is not looked for among
+    them.
+    """
+    marks = "".join(filter(is_mark, map(chr, range(0x20000))))
+    return rf"(?![\x00-\x7f])[{marks}]"
+
+
+@cache
 def word_pattern() -> str:
     r"""Write the pattern of a word, in any script that has spaces between words.
 
-    Vowel signs, as those of Hindi and Thai, are no `\w`; those of all scripts are in two planes.
-    They are so many that ASCII behind a word is not looked for among them.
+    Vowel signs, as those of Hindi and Thai, are no `\w`.
     """
-    marks = "".join(filter(is_mark, map(chr, range(0x20000))))
-    return rf"\w+(?:(?![\x00-\x7f])[{marks}]+\w*)*"
+    return rf"\w+(?:{mark_pattern()}+\w*)*"
 
 
 @lru_cache

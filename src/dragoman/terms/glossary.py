@@ -11,7 +11,7 @@ from dragoman.corpora.parallel_text import read_pairs
 from dragoman.corpora.spreadsheet import is_heading
 from dragoman.corpora.text_file import CorpusError
 from dragoman.languages.casing import in_capitals, in_small_letters, with_capital
-from dragoman.languages.scripts import STACKERS, is_mark
+from dragoman.languages.scripts import STACKERS, mark_pattern
 from dragoman.terms.term import PRESCRIBABLE, WORD_CHARACTER, Term, is_of_word
 from dragoman.tokenizers.normalisation import learnable
 
@@ -47,7 +47,9 @@ class Glossary:
             self._translations[self._key(source)] = (*known, *targets)
         longest_first = sorted(map(learnable, translations), key=len, reverse=True)
         patterns = [_any_of(bounds, terms) for bounds, terms in groupby(longest_first, _bounds)]
-        self._pattern = re.compile("|".join(patterns) or r"(?!)", re.IGNORECASE)
+        # A mark belongs to the letter before it: no term ends there, but a shorter one may before.
+        any_term = f"(?:{'|'.join(patterns) or '(?!)'})(?!{mark_pattern()})"
+        self._pattern = re.compile(any_term, re.IGNORECASE)
 
     @classmethod
     def load(
@@ -112,7 +114,7 @@ class Glossary:
             )
             for found in self._pattern.finditer(text)
             if (key := self._key(found.group())) in self._translations  # the pattern takes ı for i
-            and not _touches_mark(text, *found.span())
+            and not _continues(text, found.start())
         ]
 
     def _key(self, term: str) -> str:
@@ -151,15 +153,14 @@ def _words(term: str) -> str:
     return r"\s+".join(map(_composed_or_not, term.split()))
 
 
-def _touches_mark(text: str, start: int, end: int) -> bool:
-    """Tell whether there is a mark beside a part of a text that continues a word there.
+def _continues(text: str, start: int) -> bool:
+    """Tell whether a word continues at a part of a text, as it does behind the mark of a letter.
 
-    Patterns do not count marks, such as accents and vowel signs, as part of words. A mark before a
-    term belongs to the letter before it; in scripts without spaces any word may begin after it.
+    Patterns do not count marks, such as accents and vowel signs, as part of words. In scripts
+    without spaces any word may begin behind one.
     """
-    before, behind = text[start - 1 : start], text[end : end + 1]
-    continues = before in STACKERS or (is_of_word(before) and is_of_word(text[start]))
-    return continues or is_mark(behind)
+    before = text[start - 1 : start]
+    return before in STACKERS or (is_of_word(before) and is_of_word(text[start]))
 
 
 def _composed_or_not(word: str) -> str:
