@@ -75,6 +75,14 @@ def test_where_words_have_no_spaces_a_term_is_found_between_them() -> None:
     assert not find_term_faults(glossary.find("a cat"), [], "\u8fd9\u53ea\u732b\u5f88")
 
 
+def test_apostrophes_are_straight_or_curly() -> None:
+    glossary = Glossary({"user's guide": ("guida all'uso",), "dell\u2019arte": ("of art",)})
+    for text in ("user's guide, dell'arte", "User\u2019s guide, dell\u2019arte"):
+        guide, art = glossary.find(text)
+        assert (guide.writings[0], art.writings[0]) == ("guida all'uso", "of art")
+    assert not find_term_faults([guide], [], "La guida all\u2019uso")
+
+
 def test_a_capital_i_with_a_dot_is_an_i() -> None:
     glossary = Glossary({"statistics": ("istatistik",)})
     assert not find_term_faults(glossary.find("statistics"), [], "\u0130statistik ve")

@@ -12,16 +12,16 @@ from dragoman.corpora.spreadsheet import is_heading
 from dragoman.corpora.text_file import CorpusError
 from dragoman.languages.casing import in_capitals, in_small_letters, with_capital
 from dragoman.languages.scripts import STACKERS, mark_pattern
-from dragoman.terms.term import PRESCRIBABLE, WORD_CHARACTER, Term, is_of_word
+from dragoman.terms.term import PRESCRIBABLE, WORD_CHARACTER, Term, is_of_word, straight
 from dragoman.tokenizers.normalisation import learnable
 
 
 class Glossary:
     """Terms of the source language, each with one or more translations.
 
-    A term is found where it occurs as whole words, in upper or lower case; in scripts without
-    spaces, wherever its letters occur. Of overlapping terms the first counts, and of those that
-    begin together the longest.
+    A term is found where it occurs as whole words, in upper or lower case, with straight or curly
+    apostrophes; in scripts without spaces, wherever its letters occur. Of overlapping terms the
+    first counts, and of those that begin together the longest.
 
     Attributes:
         preferred: The preferred translation of each term, both as they were given.
@@ -118,8 +118,8 @@ class Glossary:
         ]
 
     def _key(self, term: str) -> str:
-        """Undo what the pattern allows: other case, other white space, letters apart from marks."""
-        return in_small_letters(learnable(term), self._source_language)
+        """Undo what the pattern allows: another case, white space or apostrophe, marks apart."""
+        return straight(in_small_letters(learnable(term), self._source_language))
 
     def _cased(self, targets: tuple[str, ...], found: str) -> tuple[str, ...]:
         """Allow a translation to begin a sentence, or to be in capitals as the source is."""
@@ -164,7 +164,11 @@ def _continues(text: str, start: int) -> bool:
 
 
 def _composed_or_not(word: str) -> str:
-    """Write a pattern for a word whose marks may follow their letters (Unicode NFD)."""
+    """Write a pattern for a word whose marks may follow their letters (Unicode NFD).
+
+    Its apostrophes may be straight or curly, as editors exchange them while people type.
+    """
     decomposed = unicodedata.normalize("NFD", word)
     ways = [word] if word == decomposed else [word, decomposed]
-    return "(?:" + "|".join(map(re.escape, ways)) + ")"
+    pattern = straight("|".join(map(re.escape, ways))).replace("'", "['\u2019]")
+    return f"(?:{pattern})"

@@ -193,9 +193,14 @@ def in_ascii(number: str) -> str:
     return "".join(str(unicodedata.decimal(c)) if c.isdecimal() else c for c in text)
 
 
+def straight(text: str) -> str:
+    """Write apostrophes as they are typed."""
+    return text.replace("\u2019", "'")
+
+
 def _fold(text: str) -> str:
-    """Fold the case of letters, including the Turkish capital i with a dot."""
-    return text.casefold().replace("i\u0307", "i")
+    """Fold apostrophes and the case of letters, including the Turkish capital i with a dot."""
+    return straight(text.casefold().replace("i\u0307", "i"))
 
 
 def _stands_in(writing: str, text: str) -> bool:
