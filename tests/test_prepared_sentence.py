@@ -32,7 +32,7 @@ def prepared(text: str) -> PreparedSentence:
         ("✨The cat. 🎉 🎉", "✨Il gatto. 🎉 🎉", "Il gatto."),
         ("✨The cat. 🎉 🎉", "✨Il gatto. 🎉", "Il gatto. 🎉"),
         ("The c\u00adat.", "Il gat\u00adto.", "Il gat\u00adto."),
-        ("THE CAT SEES %S.", "IL GATTO VEDE %S.", "IL GATTO VEDE %S."),
+        ("THE CAT SEES %ID.", "IL GATTO VEDE %ID.", "IL GATTO VEDE %ID."),
         ("THE CAT SEES {Dog}.", "IL GATTO VEDE {Dog}.", "Il gatto vede {Dog}."),
         ("THE CAT IS RED.", "IL", "Il"),
         ("THE CAT IS RED.", "Il gatto", "Il gatto"),

@@ -46,7 +46,7 @@ def shown(cutter: TextCutter, text: str) -> list[str]:
         ("%s (http://www.example.org/where)", []),
         ("Где это?", []),
         ("THE DOG IS %s! USB 🎉", ["The dog is %s!", "USB"]),
-        ("WRONG VALUE %D", ["WRONG VALUE %D"]),
+        ("WRONG VALUE %ID", ["WRONG VALUE %ID"]),
         (
             "A cat\u200b is\x07on the\0ta\xadble\ufeff, \u200ehere",
             ["A cat is on the table, here"],

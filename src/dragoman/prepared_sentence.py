@@ -143,7 +143,7 @@ def has_words(text: str, protected: Sequence[Term]) -> bool:
 
 
 def _in_small_letters(sentence: PreparedSentence) -> PreparedSentence | None:
-    """Write the content in small letters, unless that changes a term, such as %D to %d."""
+    """Write the content in small letters, unless that changes a term, such as %ID to %id."""
     find = sentence.terms.find_protected
     protected = find(sentence.content)
     small = with_small_letters(sentence.content, protected)
