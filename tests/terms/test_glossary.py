@@ -97,6 +97,16 @@ def test_turkish_has_two_pairs_of_i() -> None:
     assert term.writings == ("iyi", "İyi", "İYİ")
 
 
+def test_an_acronym_is_found_only_in_capitals() -> None:
+    (term,) = Glossary({"informatica": ("IT",)}).find("Informatica")
+    assert find_term_faults([term], [], "It knows.") == (FAULT_OF_GLOSSARY,)
+    assert not find_term_faults([term], [], "The IT team knows.")
+    glossary = Glossary({"IT": ("informatica",), "AI model": ("modello di IA",), "X": ("Y",)})
+    text = "It tells the IT team about it, the ai model and x."
+    found = [text[term.start : term.end] for term in glossary.find(text)]
+    assert found == ["IT", "ai model", "x"]
+
+
 def test_terms_that_differ_in_case_share_their_translations() -> None:
     glossary = Glossary({"File": ("Archivio",), "file": ("documento",), "a  b": ("c",)})
     (found,) = glossary.find("the file")

@@ -12,7 +12,14 @@ from dragoman.corpora.spreadsheet import is_heading
 from dragoman.corpora.text_file import CorpusError
 from dragoman.languages.casing import in_capitals, in_small_letters, with_capital
 from dragoman.languages.scripts import STACKERS, mark_pattern
-from dragoman.terms.term import PRESCRIBABLE, WORD_CHARACTER, Term, is_of_word, straight
+from dragoman.terms.term import (
+    PRESCRIBABLE,
+    WORD_CHARACTER,
+    Term,
+    is_acronym,
+    is_of_word,
+    straight,
+)
 from dragoman.tokenizers.normalisation import learnable
 
 
@@ -20,8 +27,9 @@ class Glossary:
     """Terms of the source language, each with one or more translations.
 
     A term is found where it occurs as whole words, in upper or lower case, with straight or curly
-    apostrophes; in scripts without spaces, wherever its letters occur. Of overlapping terms the
-    first counts, and of those that begin together the longest.
+    apostrophes; in scripts without spaces, wherever its letters occur. A single word in capitals is
+    found only in capitals. Of overlapping terms the first counts, and of those that begin together
+    the longest.
 
     Attributes:
         preferred: The preferred translation of each term, both as they were given.
@@ -150,7 +158,9 @@ def _any_of(bounds: tuple[bool, bool], terms: Iterable[str]) -> str:
 
 
 def _words(term: str) -> str:
-    return r"\s+".join(map(_composed_or_not, term.split()))
+    """Write a pattern for a term in any case, but for an acronym only in capitals: *it* is no IT."""
+    pattern = r"\s+".join(map(_composed_or_not, term.split()))
+    return f"(?-i:{pattern})" if is_acronym(term) else pattern
 
 
 def _continues(text: str, start: int) -> bool:

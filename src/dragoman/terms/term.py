@@ -96,7 +96,12 @@ def find_term_faults(
         found.append(FAULT_OF_PROTECTED)
     folded = _fold(translation)
     if not all(
-        any(_stands_in(_fold(writing), folded) for writing in term.writings)
+        any(
+            _stands_in(writing, translation)
+            if is_acronym(writing)
+            else _stands_in(_fold(writing), folded)
+            for writing in term.writings
+        )
         for term in required
         if term.kind == "glossary"
     ):
@@ -191,6 +196,15 @@ def in_ascii(number: str) -> str:
         return number
     text = number.translate(_SEPARATORS)
     return "".join(str(unicodedata.decimal(c)) if c.isdecimal() else c for c in text)
+
+
+def is_acronym(term: str) -> bool:
+    """Tell whether a term is a single word in capitals, and perhaps another one in small letters.
+
+    >>> is_acronym("IT"), is_acronym("it"), is_acronym("C")
+    (True, False, False)
+    """
+    return term.isalpha() and term.isupper() and len(term) > 1
 
 
 def straight(text: str) -> str:
