@@ -158,7 +158,7 @@ def _any_of(bounds: tuple[bool, bool], terms: Iterable[str]) -> str:
 
 
 def _words(term: str) -> str:
-    """Write a pattern for a term in any case, but for an acronym only in capitals: *it* is no IT."""
+    """Write a pattern for a term in any case; one for an acronym finds IT, but not *it*."""
     pattern = r"\s+".join(map(_composed_or_not, term.split()))
     return f"(?-i:{pattern})" if is_acronym(term) else pattern
 

@@ -79,9 +79,9 @@ def find_term_faults(
     Placeholders, addresses and pictures must be the same, and equally many. Numbers, in digits of
     any script, codes, signs and words of other scripts must all be there; a translation may have
     others, too, as it may write words as digits, but no code twice that the source has once. A
-    number may have an ending, as in *20th*, and 1 200 and 1'200, which are two numbers here, may be
-    1,200, and the other way round. A glossary term must be there in one of its writings, however
-    often the source has it.
+    number may have an ending, as in *20th*, and 1 200 and 8–10, which are two numbers here, may be
+    1,200 and 8-10, and the other way round. A glossary term must be there in one of its writings,
+    however often the source has it.
 
     Args:
         required: The terms of the source.
@@ -130,21 +130,31 @@ def _count(terms: Sequence[Term], kind: Kind) -> Counter[frozenset[str]]:
 
 
 def _regrouped(required: Sequence[Term], kept: Sequence[Term]) -> Iterator[Term]:
-    """Find the numbers of the source that the translation has with other signs between thousands.
+    """Find the numbers of the source that the translation has with other signs between their parts.
 
-    What is one number in one of them is several in the other.
+    What is one number in one of them is several in the other: 1,200 and 1 200, 8-10 and 8–10.
     """
     wanted, written = (
         [term for term in terms if term.kind == "number"] for terms in (required, kept)
     )
-    in_one_piece = {_digits(term) for term in written}
-    for group in _groups(wanted):
-        if len(group) > 1 and "".join(map(_digits, group)) in in_one_piece:
-            yield from group
-    wanted_in_one_piece = {_digits(term): term for term in wanted}
-    for group in _groups(written):
-        if len(group) > 1 and (term := wanted_in_one_piece.get("".join(map(_digits, group)))):
+    in_one_piece = {key for term in written for key in (_digits(term), _plain(term))}
+    for key, parts in _in_parts(wanted):
+        if key in in_one_piece:
+            yield from parts
+    wanted_in_one_piece = {key: term for term in wanted for key in (_digits(term), _plain(term))}
+    for key, _ in _in_parts(written):
+        if term := wanted_in_one_piece.get(key):
             yield term
+
+
+def _in_parts(numbers: Sequence[Term]) -> Iterator[tuple[str, Sequence[Term]]]:
+    """Yield what could be one number elsewhere, without signs or as a range, and its parts."""
+    for group in _groups(numbers):
+        if len(group) > 1:
+            yield "".join(map(_digits, group)), group
+    for start, end in pairwise(numbers):
+        if end.start == start.end + 1:
+            yield f"{_plain(start)}-{_plain(end)}", (start, end)
 
 
 def _groups(numbers: Sequence[Term]) -> list[list[Term]]:
