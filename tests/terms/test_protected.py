@@ -169,6 +169,8 @@ def test_signs_are_found_but_not_those_that_languages_write_differently(
     [
         ("%dx%d, %dpx of %.1fGB", ["%d", "%d", "%d", "%.1f"]),
         ("%zu of %hhd, %lld", ["%zu", "%hhd", "%lld"]),
+        ("%1px, %2GB, %1th", ["%1", "%2", "%1"]),
+        ("%1half or %2b", []),
         ("%s%% and %d%%", ["%s", "%%", "%d", "%%"]),
         ("%discount or %section", []),
         ("%1$sRead%2$s %1$-5shere", ["%1$s", "%2$s", "%1$-5s"]),  # with a place it is one

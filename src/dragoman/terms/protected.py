@@ -83,7 +83,7 @@ _PLACEHOLDER = r"""
   | %t?[A-Za-z]{NO_WORD}                            # %q of Go, %B of file managers, %Y of dates
   | (?<!\d)(?<!\d[ \u00a0])%(?:(?:-(?=\d)|[',]){CONVERSION}|-[A-Z]){NO_WORD}
                                                     # %-5.2f, %'d, %-H, but not in 50%-a and 1%'s
-  | %L?{NUMBERED}(?!{WORD})                          # %1
+  | %L?{NUMBERED}{NO_WORD}                           # %1
   | \$[A-Za-z_]{WORD}*                               # $name
   | (?<!{WORD})__{WORD}+__(?!{WORD})                 # __name__
   | &[A-Za-z][\w.-]*;                                # &name; of XML, but for those that HTML knows
