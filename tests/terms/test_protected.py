@@ -37,7 +37,7 @@ def found_in(text: str) -> list[tuple[str, str]]:
         *("{{ object.name }}", "{{object.name or 'n/a'}}", "__name__", "%@", "&brandShortName;"),
         *("%count%", "%APPDATA%"),
         *("%q", "%B", "%1$S", "%1$tY", "%'d", "%,.2f", "%1$,d", "%-H"),
-        *("{{{name}}}", "{ $name }", "{ -brand }", "{0, number}", "{0:d MMMM yyyy}"),
+        *("{}", "{{{name}}}", "{ $name }", "{ -brand }", "{0, number}", "{0:d MMMM yyyy}"),
     ],
 )
 def test_placeholders_are_found_whole(placeholder: str) -> None:
@@ -226,7 +226,6 @@ def test_a_share_in_turkish_is_no_placeholder() -> None:
         "It costs $",
         "me @ home",
         "%",
-        "{}",
         "x_y",
         "e.g. a",
     ],

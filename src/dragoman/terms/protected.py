@@ -70,7 +70,7 @@ _PLACEHOLDER = r"""
     {STATEMENT}
   | \$?\{\{(?:\{[^{}]*\}|[^{}]*)\}\}                 # {{ name }}, {{{name}}}
   | \$\{[^{}]+\}                                     # ${x}, ${name or 'you'}
-  | [\#%]?\{[^{}\s]+\}                               # {0}, {name:.2f}, {$a}, #{x}, %{x}
+  | [\#%]?\{[^{}\s]*\}                               # {}, {0}, {name:.2f}, {$a}, #{x}, %{x}
   | \{\s*[$-][\w.-]+\s*\}                            # { $name }, { -brand } of Fluent
   | \{\s*\w+\s*,\s*(?:number|date|time)\b[^{}]*\}    # {0, number}, {day, date, short}
   | \{\d+:[^{}]*\}                                  # {0:d MMMM yyyy}
