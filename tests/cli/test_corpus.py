@@ -120,12 +120,17 @@ def test_check_warns_of_a_heading(corpus: Path, capsys: pytest.CaptureFixture[st
 def test_check_says_what_files_share(
     corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    other = tmp_path / "test.tsv"
+    other, apart = tmp_path / "test.tsv", tmp_path / "apart.tsv"
     other.write_text("the cat\tla gatta\n")
+    apart.write_text("A hen.\tUna gallina.\n")
 
-    run("check", corpus, other)
+    run("check", corpus, other, apart)
 
-    assert f"{corpus} and {other} share 1 source sentences" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert said.endswith(f"\n{corpus} and {other} share 1 source sentence\n")
+    assert said.count(" share ") == 1
+    run("check", other, apart)
+    assert capsys.readouterr().out.endswith("\nno two of them share a source sentence\n")
 
 
 def test_check_reads_a_corpus_in_two_files(
@@ -139,7 +144,7 @@ def test_check_reads_a_corpus_in_two_files(
 
     printed = capsys.readouterr().out
     assert "\ntest: 2 pairs" in printed
-    assert f"{corpus} and test share 1 source sentences" in printed
+    assert f"{corpus} and test share 1 source sentence\n" in printed
 
 
 def test_check_prints_one_json_object(
@@ -193,6 +198,28 @@ def test_check_goes_on_in_other_forms_of_text(
     (answer,) = json.loads(capsys.readouterr().out)["corpora"]
     assert (answer["pairs"], answer["num_refused"]) == (1, 2)
     assert answer["refused"][0].startswith(f"{tmp_path / name}:{line}: ")
+
+
+def test_check_describes_the_files_that_it_can_read_beside_those_that_it_cannot(
+    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    latin, missing = tmp_path / "latin.tsv", tmp_path / "missing.tsv"
+    latin.write_bytes("caffè\tcoffee\n".encode("latin-1"))
+
+    assert main(["corpus", "check", str(latin), str(corpus), str(missing)]) == 1
+
+    said = capsys.readouterr()
+    assert said.out.startswith(f"{corpus}: 4 pairs")
+    assert [line.partition("; ")[0] for line in said.err.splitlines()] == [
+        f"dragoman: {latin}:1: not UTF-8 (byte 0xe8 at position 4)",
+        f"dragoman: {missing}: there is no such file",
+    ]
+
+    listing = tmp_path / "listing.tsv"
+    assert main(["corpus", "check", str(latin), str(missing), "-o", str(listing), "--json"]) == 1
+
+    said = capsys.readouterr()
+    assert (said.out, said.err.count("dragoman: "), listing.exists()) == ("", 2, False)
 
 
 def test_check_names_the_file_and_line_of_a_corpus_without_a_pair(corpus: Path) -> None:

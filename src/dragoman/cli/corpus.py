@@ -24,6 +24,8 @@ from dragoman.durable import check_written, naming, open_whole
 from dragoman.exit_codes import FOUND
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from dragoman.corpora.config import CorpusConfig
     from dragoman.corpora.parallel_text import Pair
     from dragoman.corpora.statistics import CorpusStatistics
@@ -50,7 +52,8 @@ def check(
 ) -> int:
     """Describe parallel text: sizes, lengths, suspicious pairs, and what files share.
 
-    Lines that hold no pair are counted, and the first ones are listed; the exit code is then 1, as
+    Lines that hold no pair are counted, and the first ones are listed. A file that cannot be read
+    is named, and the others are described all the same. In both cases the exit code is 1, as
     training refuses such a file.
 
     For example:
@@ -83,28 +86,22 @@ def check(
     """
     from itertools import combinations
 
-    from dragoman.corpora.config import CleaningConfig
     from dragoman.corpora.fingerprint import files_of
     from dragoman.corpora.languages import parse_languages, warn_of_unknown
-    from dragoman.corpora.statistics import measure, shared_sources
+    from dragoman.corpora.statistics import shared_sources
 
     pair = parse_languages(languages)
     warn_of_unknown(pair, partial(print, file=sys.stderr))
     corpora = _corpora(files or [], source, target)
     if output is not None:
         check_written([output], [path for corpus in corpora for _, path in files_of(corpus)])
+    measured = []
     with contextlib.nullcontext() if output is None else open_whole(output) as listing:
-        measured = [
-            measure(
-                corpus,
-                languages=pair,
-                config=CleaningConfig(),
-                listed=None
-                if listing is None
-                else partial(_list, listing, corpus.path or corpus.name),
-            )
-            for corpus in corpora
-        ]
+        for statistics in _measured(corpora, pair, listing):
+            measured.append(statistics)
+            if not json:
+                with naming("standard output"):
+                    _print_statistics(statistics)
     shared = [
         (first.corpus, second.corpus, shared_sources(first, second))
         for first, second in combinations(measured, 2)
@@ -113,11 +110,9 @@ def check(
         if json:
             _print_json(measured, shared)
         else:
-            for statistics in measured:
-                _print_statistics(statistics)
-            for one, other, count in shared:
-                print(f"{one} and {other} share {count:,} source sentences")
-    return FOUND if any(statistics.num_refused for statistics in measured) else 0
+            _print_shared(shared)
+    is_whole = len(measured) == len(corpora)
+    return 0 if is_whole and not any(statistics.num_refused for statistics in measured) else FOUND
 
 
 @app.command
@@ -230,6 +225,34 @@ def _corpora(files: list[str], source: str | None, target: str | None) -> "list[
     return corpora
 
 
+def _measured(
+    corpora: "list[CorpusConfig]", languages: tuple[str, str], listing: BinaryIO | None
+) -> "Iterator[CorpusStatistics]":
+    """Measure each corpus that can be read, and say why others cannot.
+
+    Raises:
+        CorpusError: none can be read.
+    """
+    from dragoman.corpora.config import CleaningConfig
+    from dragoman.corpora.statistics import measure
+    from dragoman.corpora.text_file import CorpusError
+
+    can_be_read = False
+    for corpus in corpora:
+        listed = None if listing is None else partial(_list, listing, corpus.path or corpus.name)
+        try:
+            statistics = measure(
+                corpus, languages=languages, config=CleaningConfig(), listed=listed
+            )
+        except CorpusError as error:
+            if not can_be_read and corpus is corpora[-1]:
+                raise
+            print(f"dragoman: {error}", file=sys.stderr)
+        else:
+            can_be_read = True
+            yield statistics
+
+
 def _list(listing: BinaryIO, corpus: str, pair: "Pair | None", reason: str) -> None:
     """Write a row of TSV about a pair, or about a line that holds none."""
     cells = (pair.line, reason, *pair[:2]) if pair else ("", reason, "", "")
@@ -244,6 +267,15 @@ def _print_json(measured: list["CorpusStatistics"], shared: list[tuple[str, str,
         del corpus["source_hashes"]
     overlaps = [{"corpora": [one, other], "sources": count} for one, other, count in shared]
     print_json({"corpora": corpora, "overlaps": overlaps})
+
+
+def _print_shared(shared: list[tuple[str, str, int]]) -> None:
+    """Print which corpora have sources in common: of hundreds of memories, few do."""
+    for one, other, count in shared:
+        if count:
+            print(f"{one} and {other} share {counted(count, 'source sentence')}")
+    if shared and not any(count for _, _, count in shared):
+        print("no two of them share a source sentence")
 
 
 def _print_statistics(statistics: "CorpusStatistics") -> None:
