@@ -220,7 +220,13 @@ ELSEWHERE = """<!DOCTYPE tmx SYSTEM "tmx14.dtd">
         (memory(unit(en="a", it="b"), unit(en="a <b>", it="c")), "a.tmx:4: not well-formed XML"),
         (memory(unit(en="a", it="b")).removesuffix(END), "a.tmx:4: not well-formed XML (no"),
         (memory(unit(en="a", it="b")) + "<x>", "a.tmx:5: not well-formed XML (junk after"),
-        (memory(unit(en="a", it="b")).encode("latin-1").replace(b"a<", b"\xe9<"), "a.tmx:3: not"),
+        (
+            memory(*[unit(en="cat", it="gatto")] * 2000, unit(en="cafe")).encode()
+            .replace(b"cafe", b"caf\xe9"),
+            "a.tmx:2003: not in the encoding that the first line names, or in UTF-8 if it names "
+            "none (byte 0xe9); convert the file to UTF-8, as with iconv -f WINDOWS-1252 -t UTF-8",
+        ),
+        (memory(unit(en="a\x1f")), "a.tmx:3: not well-formed XML (not well-formed (invalid"),
         ("", "a.tmx:1: not well-formed XML (no element found)"),
         ("cat\tgatto\n", "a.tmx:1: not well-formed XML (syntax error)"),
         (memory(unit(en="日"), encoding="shift_jis").encode("shift_jis"), "a.tmx: its encoding is"),

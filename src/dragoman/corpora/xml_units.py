@@ -13,6 +13,8 @@ from dragoman.languages.scripts import UNSPACED_CHARACTER, is_mark
 
 CHUNK = 2**16  # bytes given to the parser at once
 
+INVALID_TOKEN = expat.errors.codes[expat.errors.XML_ERROR_INVALID_TOKEN]
+
 PLACEHOLDERS = ("ph", "x", "cp")
 """Elements within a text that stand for something between words. XLIFF 2 has `cp` for characters
 that XML cannot have, which are no letters."""
@@ -90,6 +92,7 @@ class UnitReader:
         self._prefix: str | None = None  # of the first element, and of all that are of the format
         self._open: list[Element] = []  # a unit, and the elements in it that have begun
         self._units: list[Unit] = []  # those that have not been taken
+        self._bytes_parsed = 0
         self._parser.buffer_text = True
         self._parser.StartElementHandler = self._start
         self._parser.EndElementHandler = self._end
@@ -177,18 +180,28 @@ class UnitReader:
         except CorpusError:
             raise
         except expat.ExpatError as error:
-            reason = expat.ErrorString(error.code)
-            raise CorpusError(
-                f"{self._path}:{error.lineno}: not well-formed XML ({reason}); export the "
-                f"{self.content} again, or fix the line"
-            ) from None
+            raise CorpusError(f"{self._path}:{error.lineno}: {self._fault(error, chunk)}") from None
         except (LookupError, ValueError) as error:  # unknown names and multi-byte encodings
             raise CorpusError(
                 f"{self._path}: its encoding is not supported ({error}); convert it to UTF-8, "
                 "and change its first line to match"
             ) from None
+        self._bytes_parsed += len(chunk)
         units, self._units = self._units, []
         return units
+
+    def _fault(self, error: expat.ExpatError, chunk: bytes) -> str:
+        """Say what is wrong with a chunk, and what helps."""
+        place = self._parser.ErrorByteIndex - self._bytes_parsed
+        byte = chunk[place : place + 1]
+        if error.code == INVALID_TOKEN and place >= 0 and not byte.isascii():
+            return (
+                "not in the encoding that the first line names, or in UTF-8 if it names none "
+                f"(byte 0x{byte.hex()}); convert the file to UTF-8, as with "
+                "iconv -f WINDOWS-1252 -t UTF-8 if it is from Windows"
+            )
+        reason = expat.ErrorString(error.code)
+        return f"not well-formed XML ({reason}); export the {self.content} again, or fix the line"
 
     def _refuse_entity(self, name: str, *_: object) -> None:
         raise CorpusError(
