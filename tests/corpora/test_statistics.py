@@ -67,7 +67,7 @@ def test_what_a_spreadsheet_has_written_is_warned_of(tmp_path: Path) -> None:
     heading, quoted = measured(tmp_path / "a.tsv", "\n".join(rows)).warnings
 
     assert heading == "line 1 (EN, it) looks like a heading; remove it"
-    assert quoted.startswith("4 of 5 texts of en are in quotation marks")
+    assert quoted.startswith("4 of 5 texts in English (en) are in quotation marks")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.file_names import CSV, ending
 from dragoman.corpora.parallel_text import Pair, has_named_sides
 from dragoman.corpora.text_file import expand
-from dragoman.languages.codes import base_language, names_language
+from dragoman.languages.codes import base_language, language_name, names_language
 
 ROLES = (
     *(("source", "target"), ("source", "translation"), ("src", "trg"), ("src", "tgt")),
@@ -94,9 +94,9 @@ class SpreadsheetSigns:
         for language, quotes in zip(self._languages, self._quotes, strict=True):
             if self._has_plain_cells and quotes.are_of_cells():
                 found.append(
-                    f"{quotes.quoted:,} of {quotes.texts:,} texts of {language} are in quotation "
-                    "marks, as spreadsheets write cells; here quotation marks are text, so name "
-                    "the file .csv, or save it without them"
+                    f"{quotes.quoted:,} of {quotes.texts:,} texts in {language_name(language)} "
+                    f"({language}) are in quotation marks, as spreadsheets write cells; here "
+                    "quotation marks are text, so name the file .csv, or save it without them"
                 )
         return found
 
