@@ -177,7 +177,7 @@ def test_pairs_that_are_the_wrong_way_round_are_warned_of(
 
     found = re.fullmatch(
         r"some (\d+) % of the pairs seem to be the wrong way round, "
-        r"from Italian \(it\) to English \(en\)",
+        r"from Italian \(it\) to English \(en\); dragoman corpus check -o FILE lists them",
         warning,
     )
     assert found is not None

@@ -172,7 +172,7 @@ def language_warnings(
         source, target = (f"{language_name(code)} ({code})" for code in expected)
         found.append(
             f"some {100 * swapped:.0f} % of the pairs seem to be the wrong way round, "
-            f"from {target} to {source}"
+            f"from {target} to {source}; dragoman corpus check -o FILE lists them"
         )
     for side, code, translation, other in zip(
         ("source", "target"), expected, reversed(expected), seeming, strict=True
