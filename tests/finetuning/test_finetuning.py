@@ -419,7 +419,8 @@ def test_what_is_kept_is_as_much_as_what_is_new(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(recipes, "ENCODED_AT_ONCE", at_once)
-    short = write_lines(tmp_path / "short.tsv", sentences(100, 150))  # a third of the old text
+    third_of_old = sentences(100, 150)
+    short = write_lines(tmp_path / "short.tsv", [*third_of_old, *third_of_old])
     order = order_of(teacher, short, keep=True)
 
     recipe, remarks = finetuning_recipe(order)
@@ -427,9 +428,9 @@ def test_what_is_kept_is_as_much_as_what_is_new(
     new, old = recipe.corpora.train
     assert (new.path, new.weight, new.hold_out) == (short, 1.0, True)
     assert (old.path, old.hold_out) == (text["train"], False)
-    assert old.weight == pytest.approx(1 / 3)
-    assert remarks == ["each epoch also has 33.33% of the text that the model has learnt from"]
-    assert recipe.training.updates == round((200 + 600 / 3) / SMALLEST_UPDATE)
+    assert old.weight == pytest.approx(1 / 2)  # of the other two thirds
+    assert remarks == ["each epoch also has 50.00% of the text that the model has learnt from"]
+    assert recipe.training.updates == round((200 + 400 / 2) / SMALLEST_UPDATE)
 
 
 def test_little_old_text_is_kept_as_it_was(

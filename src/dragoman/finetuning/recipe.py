@@ -9,9 +9,9 @@ from typing import Any
 from dragoman.batched import batched
 from dragoman.config import from_table, set_key, to_table
 from dragoman.corpora.batching_config import with_length
+from dragoman.corpora.clean_text import clean_corpora
 from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.fingerprint import comparable, fingerprint_corpus
-from dragoman.corpora.parallel_text import read_pairs
 from dragoman.corpora.text_file import CorpusError, as_setting
 from dragoman.errors import UsageError
 from dragoman.model_directory import ModelDirectory
@@ -48,7 +48,7 @@ class FineTuning:
     """As a recipe's `corpora.train` names them."""
 
     epochs: float
-    """How many times the model sees them, before cleaning leaves some out."""
+    """How many times the model sees them."""
 
     directory: Path
     """Of the run."""
@@ -238,12 +238,14 @@ def _length(
 
 
 def _weighted_tokens(model: ModelDirectory, recipe: Recipe) -> Iterator[float]:
-    """Count the target tokens that an epoch would have of each corpus."""
+    """Count the target tokens that an epoch would have of each corpus, after cleaning.
+
+    A translation memory may hold each of its pairs several times.
+    """
     tokenizer, longest = model.load_tokenizers().target, recipe.batching.max_length
-    for corpus in recipe.corpora.train:
-        read = read_pairs(corpus, languages=recipe.languages)
+    for corpus in clean_corpora(recipe.corpora, recipe.cleaning, recipe.languages):
         num_tokens = 0
-        for block in batched(read, ENCODED_AT_ONCE):
-            lengths = map(len, tokenizer.encode_batch([pair.target for pair in block]))
+        for block in batched(corpus.pairs, ENCODED_AT_ONCE):
+            lengths = map(len, tokenizer.encode_batch([target for _, target in block]))
             num_tokens += sum(length + 1 for length in lengths if length <= longest)
-        yield corpus.weight * num_tokens
+        yield corpus.config.weight * num_tokens
