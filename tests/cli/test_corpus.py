@@ -215,7 +215,16 @@ def test_check_describes_the_files_that_it_can_read_beside_those_that_it_cannot(
         f"dragoman: {missing}: there is no such file",
     ]
 
-    listing = tmp_path / "listing.tsv"
+    listing, folder = tmp_path / "listing.tsv", tmp_path / "folder"
+    folder.mkdir()
+    assert main(["corpus", "check", str(folder), str(corpus), "-o", str(listing)]) == 1
+
+    said = capsys.readouterr()
+    assert said.out.startswith(f"{corpus}: 4 pairs")
+    assert said.err.startswith(f"dragoman: {folder}: a directory stands where a file or")
+    assert listing.read_text().startswith(f"{corpus}\t3\tempty\tA dog.")
+
+    listing.unlink()
     assert main(["corpus", "check", str(latin), str(missing), "-o", str(listing), "--json"]) == 1
 
     said = capsys.readouterr()

@@ -25,6 +25,7 @@ from dragoman.exit_codes import FOUND
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from dragoman.corpora.config import CorpusConfig
     from dragoman.corpora.parallel_text import Pair
@@ -86,7 +87,6 @@ def check(
     """
     from itertools import combinations
 
-    from dragoman.corpora.fingerprint import files_of
     from dragoman.corpora.languages import parse_languages, warn_of_unknown
     from dragoman.corpora.statistics import shared_sources
 
@@ -94,7 +94,7 @@ def check(
     warn_of_unknown(pair, partial(print, file=sys.stderr))
     corpora = _corpora(files or [], source, target)
     if output is not None:
-        check_written([output], [path for corpus in corpora for _, path in files_of(corpus)])
+        check_written([output], list(_files(corpora)))
     measured = []
     with contextlib.nullcontext() if output is None else open_whole(output) as listing:
         for statistics in _measured(corpora, pair, listing):
@@ -223,6 +223,16 @@ def _corpora(files: list[str], source: str | None, target: str | None) -> "list[
     if not corpora:
         raise UsageError("name what to check: FILES, or --source and --target")
     return corpora
+
+
+def _files(corpora: "list[CorpusConfig]") -> "Iterator[Path]":
+    """List the files that will be read; what cannot be read is told when its turn comes."""
+    from dragoman.corpora.fingerprint import files_of
+    from dragoman.corpora.text_file import CorpusError
+
+    for corpus in corpora:
+        with contextlib.suppress(CorpusError):
+            yield from (path for _, path in files_of(corpus))
 
 
 def _measured(
