@@ -328,7 +328,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 
 
 def test_a_directory_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match=f"a directory stands .* Parquet, write hf:{tmp_path}$"):
+    with pytest.raises(CorpusError, match=f"; name the files in it, .* write hf:{tmp_path}$"):
         read(tmp_path)
     with pytest.raises(CorpusError, match="a directory stands where a file is expected"):
         read_two(tmp_path, tmp_path)

@@ -123,7 +123,8 @@ def _refuse_other_directory(path: Path) -> None:
     if not any((path / mark).is_file() for mark in (INFO, SPLITS)):
         raise CorpusError(
             f"{path}: a directory stands where a file or a saved Hugging Face data set is "
-            f"expected; if it has the files of a data set, such as Parquet, write {PREFIX}{path}"
+            "expected; name the files in it, or, if they are those of a data set, such as "
+            f"Parquet, write {PREFIX}{path}"
         )
 
 
