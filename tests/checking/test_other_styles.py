@@ -204,6 +204,20 @@ def test_a_model_may_begin_with_weights_that_are_for_larger_widths(std: float) -
     assert mistakes(report(small.source(), "Transformer")[1]) == []
 
 
+@pytest.mark.parametrize("start", ["0.0", "0.002"])
+def test_learned_positions_may_begin_with_next_to_nothing(start: str) -> None:
+    """GPT-2 and vision transformers begin with 0.02 or 0, where words may begin with 1."""
+    table = 'self.register_buffer("table", torch.cat([angles.sin(), angles.cos()], dim=1))'
+    learned = f"self.table = nn.Parameter({start} * torch.randn(max_len, emb_dim))"
+    of_words = ("self.table.weight.data.normal_(std=emb_dim**-0.5)", "pass")
+    source = together("", "", "sized", (table, learned), of_words).source()
+
+    positions = report(source, "PositionalEncoding")[1]
+
+    assert mistakes(positions, report(source, "Transformer")[1]) == []
+    assert "positions-learned" in notes(positions)
+
+
 @pytest.mark.parametrize("hidden", ["-9", "-10"])
 def test_a_mask_that_leaves_a_little_weight_is_told(hidden: str) -> None:
     part = report(HEAD + ATTENTION.replace("-1e9", hidden), "MultiHeadAttention")[1]

@@ -150,7 +150,8 @@ class Workshop:
 
         Linear layers that begin with next to nothing get usual weights. With zeros, or with the
         0.02 of BART at these small widths, what they compute would hardly change an output, and a
-        right program would seem not to look at its input.
+        right program would seem not to look at its input. So do tables of positions that begin with
+        zeros.
 
         Raises:
             NotCheckableError: the part, one that it needs, or the meaning of an argument is not
@@ -165,6 +166,9 @@ class Workshop:
         for layer in built.modules():
             if isinstance(layer, nn.Linear) and _begins_small(layer.weight):
                 nn.init.xavier_uniform_(layer.weight)
+        for parameter in built.parameters():
+            if _is_empty_table(parameter):
+                nn.init.xavier_uniform_(parameter)
         return built.eval()
 
     def roles(self, part: str) -> dict[str, str | None]:
@@ -328,3 +332,10 @@ def _begins_small(weight: Tensor) -> bool:
         return False
     usual = (2 / sum(weight.shape)) ** 0.5
     return weight.std(correction=0).item() < _LEAST_START * usual
+
+
+def _is_empty_table(parameter: nn.Parameter) -> bool:
+    """Tell whether a matrix has yet to learn all its numbers, as positions that begin with zero."""
+    if is_lazy(parameter) or not parameter.requires_grad:
+        return False
+    return sum(size > 1 for size in parameter.shape) > 1 and not parameter.any()
