@@ -397,6 +397,24 @@ def test_the_masks_of_a_decoder_may_have_many_names(target_mask: str, source_mas
     assert {"future-is-invisible", "padding-is-invisible"} <= set(part.passed)
 
 
+def test_the_decoder_block_of_a_model_of_one_sequence_is_not_blamed_for_reading_no_source() -> None:
+    block = DECODER_BLOCK.format("tgt_mask=None", "pad_mask=None", "tgt_mask", "")
+    cross = "        x = self.norms[1](x + self.cross_attention(x, memory, memory, ))\n"
+    assert cross in block
+    block = block.replace(cross, "").replace("memory, ", "").replace("range(3)", "range(2)")
+    block = block.replace("norms[2]", "norms[1]")
+    block = block.replace("        self.cross_attention = MultiHeadAttention(d_model, heads)\n", "")
+    program = HEAD + ATTENTION + FEED_FORWARD.format("") + block
+
+    right = report(program, "DecoderBlock")[1]
+    unmasked = report(program.replace("x, x, x, tgt_mask", "x, x, x"), "DecoderBlock")[1]
+
+    assert mistakes(right) == []
+    assert {"past-is-visible", "future-is-invisible", "residual-input"} <= {*right.passed}
+    assert not {"source-is-read", "cross-attention-roles", "padding-is-invisible"} & {*right.passed}
+    assert mistakes(unmasked) == ["future-is-invisible"]
+
+
 @pytest.mark.parametrize("optional", ["", "=None"])
 def test_a_block_is_not_blamed_for_a_mask_whose_name_is_not_known(optional: str) -> None:
     part = decoder_block("first_mask", "second_mask", optional)

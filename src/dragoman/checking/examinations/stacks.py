@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from dragoman.checking.arguments import DECODER, ENCODER, NotCheckableError
-from dragoman.checking.calls import call, takes
+from dragoman.checking.calls import bind, call, takes
 from dragoman.checking.examinations.check import (
     Check,
     S,
@@ -159,11 +159,12 @@ def decoder_sources(workshop: Workshop, part: str) -> Iterator[Verdict]:
     module = workshop.build(part)
     x = random(BATCH, T, SIZES.d_model)
     memory, error = _longest_memory(workshop, module, x)
-    yield CROSSING, _exchanged(workshop, module, x, error) if error else None
     before = decode(workshop, module, x, memory)
     earlier = decode(workshop, module, changed(x, 0), memory)
     forgotten = "exchanging the first word changes nothing in the words after it"
     yield PAST, forgotten if same(before[:, 1:], earlier[:, 1:], 1e-6) else None
+    _refuse_without_source(module)
+    yield CROSSING, _exchanged(workshop, module, x, error) if error else None
     other = decode(workshop, module, x, changed(memory, 0))
     unread = "exchanging a word of the source changes nothing"
     yield SOURCE, unread if same(before, other, 1e-6) else None
@@ -180,11 +181,30 @@ def decoder_masks(workshop: Workshop, part: str) -> Iterator[Verdict]:
     later = decode(workshop, module, changed(x, T - 1), memory, hidden=last)
     leak = _influence(before[:, :-1], later[:, :-1])
     yield FUTURE, leak and f"the last word is exchanged: {leak}"
+    _refuse_without_source(module)
     if "source_mask" not in takes(module, DECODER):
         raise NotCheckableError("what it does with padding in the source: it takes no mask for it")
     if error is None:
         hidden = decode(workshop, module, x, changed(memory, last), hidden=last)
         yield PADDING, _influence(before, hidden)
+
+
+def _takes_source(module: Any) -> bool:
+    """Tell whether a decoder takes a source, by whatever name; that of a GPT takes none."""
+    roles = ("memory", "states", "source_mask", "target_mask")
+    return "memory" in bind(module, DECODER, {role: role for role in roles}).values()
+
+
+def _refuse_without_source(module: Any) -> None:
+    """Leave alone what a model of one sequence has for a decoder.
+
+    Raises:
+        NotCheckableError: it takes no source.
+    """
+    if not _takes_source(module):
+        raise NotCheckableError(
+            "what it does with a source: no argument of its forward is known to be one"
+        )
 
 
 def _longest_memory(
@@ -230,7 +250,8 @@ def residuals(workshop: Workshop, part: str) -> Iterator[Verdict]:
         bias.data.copy_(pattern(len(bias)))
     x = 2 * random(BATCH, T, SIZES.d_model) + 0.3
     output = _look(workshop, part, module, x)
-    for check, measured in in_block(biases, x, output, 2 if part == "EncoderBlock" else 3):
+    num_sublayers = 3 if part == "DecoderBlock" and _takes_source(module) else 2
+    for check, measured in in_block(biases, x, output, num_sublayers):
         if check is not FIRST or not workshop.has("ResidualConnection"):  # which says so itself
             yield check, measured
 
