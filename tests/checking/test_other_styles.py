@@ -287,6 +287,22 @@ def test_a_block_is_not_blamed_for_masks_that_its_attention_does_not_obey() -> N
     assert "masks: MultiHeadAttention has to obey them first" in part.not_checked
 
 
+@pytest.mark.parametrize(
+    "shared",
+    [
+        "self.trg_embedding = self.src_embedding; assert src_vocab_size == trg_vocab_size",
+        "self.trg_embedding.table.weight = self.src_embedding.table.weight",
+        "self.src_embedding.table.weight = self.trg_embedding.table.weight",
+    ],
+)
+def test_source_and_target_may_share_a_vocabulary(shared: str) -> None:
+    end = "self.positions = PositionalEncoder(emb_dim)"
+    part = report(together("", "", "sized", (end, f"{shared}; {end}")).source(), "Transformer")[1]
+
+    assert mistakes(part) == []
+    assert "source-is-read" in part.passed
+
+
 def test_an_id_without_a_row_is_told_in_words() -> None:
     embeddings = """
 class InputEmbeddings(nn.Module):

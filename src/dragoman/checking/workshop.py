@@ -29,7 +29,7 @@ from dragoman.checking.calls import (
     block_convention,
     takes,
 )
-from dragoman.checking.convention import USUAL, Convention
+from dragoman.checking.convention import REFUSED, USUAL, Convention
 from dragoman.checking.parts import find_parts
 from dragoman.checking.program import Program
 
@@ -160,7 +160,7 @@ class Workshop:
         torch.default_generator.manual_seed(0)
         if part == "causal_mask":  # the function itself is examined, not its result
             return self.factory(part)
-        built = self._build(part, replace(SIZES, **changes))
+        built = self._build_with_vocabularies(part, replace(SIZES, **changes))
         if not isinstance(built, nn.Module):
             return built
         for layer in built.modules():
@@ -194,6 +194,17 @@ class Workshop:
     def _roles(self, factory: Callable[..., Any], known: Roles) -> dict[str, str | None]:
         roles = roles_of(factory, known)
         return {name: self.named.get(name, role) for name, role in roles.items()}
+
+    def _build_with_vocabularies(self, part: str, sizes: Sizes) -> Any:
+        """Build a part with two vocabularies or, if both sides share a table, with a common one."""
+        common = replace(sizes, source_vocab=sizes.target_vocab)
+        try:
+            built = self._build(part, sizes)
+        except REFUSED:
+            with suppress(*REFUSED):
+                return self._build(part, common)
+            raise
+        return self._build(part, common) if _shares_a_table(built) else built
 
     def _build(self, part: str, sizes: Sizes) -> Any:
         factory = self.factory(part)
@@ -332,6 +343,15 @@ def _begins_small(weight: Tensor) -> bool:
         return False
     usual = (2 / sum(weight.shape)) ** 0.5
     return weight.std(correction=0).item() < _LEAST_START * usual
+
+
+def _shares_a_table(built: Any) -> bool:
+    """Tell whether embeddings have the table of others, of which there are more or fewer."""
+    layers = built.modules() if isinstance(built, nn.Module) else ()
+    return any(
+        isinstance(layer, nn.Embedding) and layer.weight.size(0) != layer.num_embeddings
+        for layer in layers
+    )
 
 
 def _is_empty_table(parameter: nn.Parameter) -> bool:
