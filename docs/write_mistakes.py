@@ -74,8 +74,8 @@ variables are replaced by those of the checks, what is computed from them is com
 nothing is compiled by `torch.compile`. The training and the search of a program (label smoothing,
 the schedule of the learning rate, beam search) are not examined, nor whether dropout is where the
 paper has it. Linear layers whose weights begin with next to nothing, and learned positions that
-begin with zero, get usual weights before they are examined; a gate that begins with zero, as in
-ReZero, is not known, and its block is blamed.
+begin with zero, get usual weights before they are examined, and weights of half precision become
+float32; a gate that begins with zero, as in ReZero, is not known, and its block is blamed.
 
 ## What running cannot show
 

@@ -1344,10 +1344,21 @@ def test_a_feed_forward_with_a_norm_is_not_told_that_its_activation_is_another()
     assert any("it has a norm of its own" in why for why in part.not_checked)
 
 
-def test_the_rounding_of_a_program_in_bfloat16_is_no_mistake() -> None:
-    half = HEAD + "torch.set_default_dtype(torch.bfloat16)\n"
+@pytest.mark.parametrize(
+    ("head", "layers"),
+    [
+        ("torch.set_default_dtype(torch.bfloat16)", ""),
+        ("", ", dtype=torch.bfloat16"),
+        ("", ", dtype=torch.float64"),
+    ],
+)
+def test_a_program_of_another_precision_is_examined_in_float32(head: str, layers: str) -> None:
+    """The rounding of bfloat16 would look like mistakes."""
+    attention = ATTENTION.replace("(d_model, d_model)", f"(d_model, d_model{layers})")
+    part = report(f"{HEAD}{head}\n{attention}", "MultiHeadAttention")[1]
 
-    assert mistakes(report(half + FEED_FORWARD.format(""), "FeedForward")[1]) == []
+    assert mistakes(part) == []
+    assert "attention-formula" in part.passed
 
 
 VECTORS = """

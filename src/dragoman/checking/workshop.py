@@ -163,6 +163,8 @@ class Workshop:
         built = self._build_with_vocabularies(part, replace(SIZES, **changes))
         if not isinstance(built, nn.Module):
             return built
+        if torch.get_default_dtype() is torch.float32:  # rounding in bfloat16 looks like mistakes
+            built.float()
         for layer in built.modules():
             if isinstance(layer, nn.Linear) and _begins_small(layer.weight):
                 nn.init.xavier_uniform_(layer.weight)
