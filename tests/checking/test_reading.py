@@ -58,6 +58,7 @@ def test_a_buffer_whose_gradient_is_turned_off_is_told() -> None:
     [
         (FILL, "scores.masked_fill_(mask == 0, -torch.inf)"),
         (FILL, "self.train()"),
+        (FILL, "make_dot(scores).view()"),
         (TABLE, "self.table.requires_grad_(False)"),
         ('self.register_buffer("pe", pe.unsqueeze(0))', "self.pe = nn.Parameter(pe)"),
     ],

@@ -26,11 +26,14 @@ GIVE_A_NEW_TENSOR = {
 }
 """Tensor methods that no other common object has."""
 
+NEED_AN_ARGUMENT = {"view", "expand"}
+"""Those that other objects have without one: a drawing is shown, and a node of a search grows."""
+
 
 def lines_without_effect(statement: Statement) -> Iterator[Verdict]:
     """Find results discarded inside functions, and gradients that are turned off twice."""
     for line in _alone_in_functions(statement.tree):
-        if _method(line.value) in GIVE_A_NEW_TENSOR:
+        if _gives_a_new_tensor(line.value):
             written = ast.get_source_segment(statement.cell.source, line)
             place = statement.place(line.lineno)
             yield DROPPED, f"{place}: `{written}` stands alone, and no name gets its result"
@@ -43,6 +46,13 @@ def lines_without_effect(statement: Statement) -> Iterator[Verdict]:
         for name in buffers & _attributes(call):
             said = f"`{name}` is a buffer, and requires_grad is False already"
             yield BUFFER, f"{statement.place(call.lineno)}: {said}"
+
+
+def _gives_a_new_tensor(node: ast.expr) -> bool:
+    """Tell whether a tensor's method is called, and changes nothing."""
+    method = _method(node)
+    is_bare = isinstance(node, ast.Call) and not (node.args or node.keywords)
+    return method in GIVE_A_NEW_TENSOR and not (is_bare and method in NEED_AN_ARGUMENT)
 
 
 def _alone_in_functions(tree: ast.AST) -> list[ast.Expr]:
