@@ -180,6 +180,7 @@ MODELS = [
         "Transformer",
         "sized",
         ("for encoder in self.encoder:", "for encoder in self.encoder[:0]:"),
+        ("return self.fc_out(x)", "return self.fc_out(x).detach()"),
     ),
     together(
         "model-start",

@@ -135,12 +135,15 @@ def all_weights_learn(workshop: Workshop, part: str) -> Iterator[Verdict]:
     read words are not: of them, only a whole model shows what learns.
     """
     module = workshop.build(part)
+    if not isinstance(module, nn.Module) or not any(p.requires_grad for p in module.parameters()):
+        return
     with torch.enable_grad():  # the program may have ended with translations, and without gradients
         output = give(workshop, part, module)
-    if not isinstance(module, nn.Module) or not output.requires_grad:
-        return
+        if not output.requires_grad:  # it may translate in evaluation mode
+            output = give(workshop, part, module.train())
     try:
-        output.backward(random(*output.shape, seed=3))
+        if output.requires_grad:  # else gradients are turned off in its code
+            output.backward(random(*output.shape, seed=3))
     except RuntimeError as error:
         if "inplace operation" not in str(error):
             raise
