@@ -71,11 +71,12 @@ predict words, as GPT does. A model of the second kind is blamed for seeing what
 its name says that it may not (GPT, decoder and the like), or if it is called a language model and
 something in its code is causal; others may be encoders. Sizes that classes read from global
 variables are replaced by those of the checks, what is computed from them is computed again, and
-nothing is compiled by `torch.compile`. The training and the search of a program (label smoothing,
-the schedule of the learning rate, beam search) are not examined, nor whether dropout is where the
-paper has it. Linear layers whose weights begin with next to nothing, and learned positions that
-begin with zero, get usual weights before they are examined, and weights of half precision become
-float32; a gate that begins with zero, as in ReZero, is not known, and its block is blamed.
+nothing is compiled by `torch.compile`. No GPU is used, and what asks for one is left alone. The
+training and the search of a program (label smoothing, the schedule of the learning rate, beam
+search) are not examined, nor whether dropout is where the paper has it. Linear layers whose weights
+begin with next to nothing, and learned positions that begin with zero, get usual weights before
+they are examined, and weights of half precision become float32; a gate that begins with zero, as in
+ReZero, is not known, and its block is blamed.
 
 ## What running cannot show
 

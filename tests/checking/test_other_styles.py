@@ -242,6 +242,21 @@ def test_a_package_that_is_not_here_is_no_mistake() -> None:
     assert "imports a_package_of_elsewhere, which is not installed here" in of_file.not_checked[0]
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("mask == 0", "mask.cuda() == 0"),
+        ("scores = q", "scores = torch.zeros(1, device='mps') + q"),
+        ("(d_model, d_model)", "(d_model, d_model).to('cuda:0')"),
+    ],
+)
+def test_a_gpu_that_is_not_used_here_is_no_mistake(old: str, new: str) -> None:
+    part = report(HEAD + ATTENTION.replace(old, new), "MultiHeadAttention")[1]
+
+    assert mistakes(part) == []
+    assert any("asks for a GPU, and programs" in why for why in part.not_checked)
+
+
 def test_a_class_of_a_package_that_is_not_here_is_no_mistake() -> None:
     lit = "class Lit(elsewhere.Module):\n    pass\nclass More(Lit):\n    pass\n"
     source = "import elsewhere\n" + HEAD + lit + FEED_FORWARD.format("")

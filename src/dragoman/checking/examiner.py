@@ -29,7 +29,7 @@ from dragoman.checking.global_sizes import fit_global_sizes
 from dragoman.checking.limits import OutOfTime, time_limit
 from dragoman.checking.mending import mend
 from dragoman.checking.parts import looked_for, unknown_classes
-from dragoman.checking.program import Program, Statement, sentence_of
+from dragoman.checking.program import Program, Statement, asks_for_gpu, sentence_of
 from dragoman.checking.reading import lines_without_effect
 from dragoman.checking.report import Finding, PartReport, Report
 from dragoman.checking.workshop import Workshop
@@ -189,6 +189,9 @@ class Examiner:
         sentence = f"{self.program.place_of(error)}{sentence_of(error)}"
         if isinstance(error, NameError) and error.name in self.program.missing:
             findings.not_checked.append(f"it needs {error.name}, whose import failed")
+            return
+        if asks_for_gpu(error):
+            findings.not_checked.append(sentence)
             return
         if reads_length_first(self._workshop(), part):
             findings.not_checked.append(f"{LENGTH_FIRST} ({sentence})")

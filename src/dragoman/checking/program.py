@@ -236,6 +236,8 @@ def sentence_of(error: BaseException) -> str:
     for kind, sentence in _SENTENCES:
         if isinstance(error, kind) or (kind is MemoryError and "allocate memory" in str(error)):
             return sentence
+    if asks_for_gpu(error):
+        return "asks for a GPU, and programs are checked without one"
     if isinstance(error, OutOfTime):
         return str(error)
     if isinstance(error, ModuleNotFoundError):
@@ -244,6 +246,11 @@ def sentence_of(error: BaseException) -> str:
     if isinstance(error, IndexError) and str(error) == "index out of range in self":
         return f"{said}: an nn.Embedding has no row for an id, as one of the other language's words"
     return said
+
+
+def asks_for_gpu(error: BaseException) -> bool:
+    """Tell whether code names a device that it does not get here."""
+    return re.search(r"\b(CUDA|NVIDIA|MPS)\b", message_of(error), re.IGNORECASE) is not None
 
 
 def message_of(error: BaseException) -> str:

@@ -23,7 +23,7 @@ from dragoman.checking.examinations.attention_forms import (
     read_matrices,
 )
 from dragoman.checking.examinations.check import Check, Verdict, random, same
-from dragoman.checking.program import message_of
+from dragoman.checking.program import asks_for_gpu, message_of
 from dragoman.checking.workshop import SIZES, Workshop
 
 MASK = Check(
@@ -98,7 +98,7 @@ def _how_masked(module: nn.Module, form: Form, inputs: Inputs) -> str | None:
         try:
             output = call_attention(module, inputs, convention.mask(visible))
         except REFUSED as error:
-            refusal = message_of(error)
+            refusal = error
             continue
         accepted = True
         if same(output, unmasked):
@@ -111,8 +111,15 @@ def _how_masked(module: nn.Module, form: Form, inputs: Inputs) -> str | None:
                     told = partial(call_attention, module, mask=convention.mask(visible))
                     return _PLACES[place] or _look_for_leak(told, expected, inputs)
     if not accepted:
-        return f"no kind of mask is accepted; the last error: {refusal}"
+        return _refused(refusal)
     return "no kind of mask (0 and 1, bool, additive; either meaning) hides a key and only that key"
+
+
+def _refused(error: Exception) -> str:
+    """Say that all masks are refused, or pass on an error that is not theirs."""
+    if asks_for_gpu(error):
+        raise error
+    return f"no kind of mask is accepted; the last error: {message_of(error)}"
 
 
 def _look_for_leak(
