@@ -1064,6 +1064,16 @@ def test_a_model_that_hands_on_arguments_of_no_name_is_not_told_that_it_does_not
     assert part.not_checked == ("what `*args` of its forward stands for is not known",)
 
 
+@pytest.mark.parametrize("given", ["batch", "batch.src, batch.trg", "batch['src'], batch['tgt']"])
+def test_a_model_that_takes_a_whole_batch_is_not_told_that_it_does_not_run(given: str) -> None:
+    takes = "def forward(self, {}):\n        memory"
+    batched = takes.format("batch").replace("memory", f"src, tgt = {given}\n        memory")
+    part = report(STACKED.replace(takes.format("src, tgt"), batched), "Transformer")[1]
+
+    assert mistakes(part) == []
+    assert part.not_checked == ("what `batch` of its forward holds is not known",)
+
+
 def test_a_switch_is_no_part_whatever_its_name_resembles() -> None:
     switch = STACKED.replace(
         "heads, d_ff, num_layers):\n        super().__init__()\n        self.source",

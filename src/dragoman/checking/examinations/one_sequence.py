@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from dragoman.checking.arguments import MODEL, NotCheckableError, is_required, parameters_of
 from dragoman.checking.calls import first_tensor
+from dragoman.checking.convention import REFUSED
 from dragoman.checking.spelling import plain
 from dragoman.checking.words import is_of_torch, words_in_class
 from dragoman.checking.workshop import SIZES
@@ -20,6 +21,10 @@ _OF_MASKS = re.compile(r"tril|triu|causal|subsequent", re.IGNORECASE)
 
 _LABELS = ("targets", "labels", "target", "y")
 """What an optional argument is called that a loss is computed from."""
+
+
+_OF_SEVERAL = ("batch", "data", "sample", "example")
+"""What an argument is called that may hold the source and the target, and whatever else."""
 
 
 def reads_one_sequence(model: nn.Module) -> bool:
@@ -36,12 +41,18 @@ def predict(model: nn.Module, words: Tensor) -> Tensor:
         Logits: (batch, length, vocabulary).
 
     Raises:
-        NotCheckableError: it gives something else, as a class for a whole sentence.
+        NotCheckableError: it gives something else, as a class for a whole sentence, or takes a
+            batch that is more than words.
     """
     (name,) = _required(model)
     labels = {label: words for label in parameters_of(model.forward) if plain(label) in _LABELS}
     for given in ({name: words}, {**labels, name: words}):
-        output = first_tensor(model(**given))
+        try:
+            output = first_tensor(model(**given))
+        except (*REFUSED, AttributeError):
+            if plain(name) not in _OF_SEVERAL:
+                raise
+            raise NotCheckableError(f"what `{name}` of its forward holds is not known") from None
         if output.shape == (*words.shape, SIZES.target_vocab):
             return output
     raise NotCheckableError(
