@@ -1074,6 +1074,14 @@ def test_a_model_that_takes_a_whole_batch_is_not_told_that_it_does_not_run(given
     assert part.not_checked == ("what `batch` of its forward holds is not known",)
 
 
+def test_a_function_of_masks_may_be_told_a_device() -> None:
+    function = "def causal_mask(size, device):\n    return torch.ones(size, size, device=device)"
+    right, wrong = (report(HEAD + function + end, "causal_mask")[1] for end in (".tril()", ""))
+
+    assert "causal-mask" in right.passed
+    assert mistakes(wrong) == ["causal-mask"]
+
+
 def test_a_switch_is_no_part_whatever_its_name_resembles() -> None:
     switch = STACKED.replace(
         "heads, d_ff, num_layers):\n        super().__init__()\n        self.source",

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from dragoman.checking.arguments import NotCheckableError
-from dragoman.checking.calls import attend, call
+from dragoman.checking.calls import attend, call, takes
 from dragoman.checking.examinations.check import Check, Verdict, random, same, tokens
 from dragoman.checking.workshop import SIZES, Workshop
 
@@ -18,16 +18,21 @@ CAUSAL = Check(
     section="3.2.3",
 )
 LENGTH = 5
+_DEVICE = {"device": ("device",)}
+"""What such a function is often told beside the length."""
+
 HIDDEN_BELOW = -1e3
 """What is added to a score to hide it is below this."""
 
 
 def future_mask(function: Callable[..., Any], length: int) -> Tensor:
     """Call a learner's function with a length or, if it wants them, with tokens."""
+    told = {"device": torch.device("cpu")} if "device" in takes(function, _DEVICE) else {}
     try:
-        return call(function, {}, {"length": length})
+        return call(function, _DEVICE, {**told, "length": length})
     except (TypeError, AttributeError):
-        return call(function, {}, {"tokens": tokens(1, length, SIZES.target_vocab)})
+        words = tokens(1, length, SIZES.target_vocab)
+        return call(function, _DEVICE, {**told, "tokens": words})
 
 
 def hides_the_future(workshop: Workshop, part: str) -> Iterator[Verdict]:
