@@ -1256,6 +1256,16 @@ def test_a_model_that_leaves_out_the_last_word_itself_is_examined(
     assert not any(reason.startswith("start") for reason in part.not_checked)
 
 
+def test_an_output_may_be_flat_for_the_loss() -> None:
+    end = "return self.fc_out(x)"
+    for flat in (".flatten(0, 1)", "[:, :-1].flatten(0, 1)"):
+        source = together("", "", "sized", (end, f"{end}{flat}")).source()
+        part = report(source, "Transformer")[1]
+
+        assert mistakes(part) == []
+        assert {"sentences-are-independent", "future-is-invisible", "model-start"} <= {*part.passed}
+
+
 def test_an_output_that_is_no_number_is_one_mistake() -> None:
     of_itself_alone = together(
         "",

@@ -87,7 +87,8 @@ def _call(
                 "its forward takes no source and target, and only encoder-decoders are examined"
             )
         try:
-            return _projected(workshop, model, first_tensor(model(**told)))
+            output = _by_sentence(first_tensor(model(**told)), target)
+            return _projected(workshop, model, output)
         except TypeError:
             _refuse_more_arguments(model)
             raise
@@ -95,6 +96,14 @@ def _call(
     memory = call(encode, MODEL, {k: given[k] for k in ("source", "source_mask") if k in given})
     del given["source"]
     return _projected(workshop, model, call(decode, DECODE, {**given, "memory": memory}))
+
+
+def _by_sentence(output: Tensor, target: Tensor) -> Tensor:
+    """Undo what some do for the loss: (batch * target, ...) becomes (batch, target, ...)."""
+    batch, length = target.shape[:2]
+    if output.dim() == 2 and len(output) in (batch * length, batch * (length - 1)):  # noqa: PLR2004
+        return output.unflatten(0, (batch, -1))
+    return output
 
 
 def _refuse_more_arguments(model: nn.Module) -> None:
