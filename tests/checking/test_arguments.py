@@ -2,7 +2,7 @@
 
 import pytest
 
-from dragoman.checking.arguments import CONSTRUCTOR, INSIDE, Roles, roles_of
+from dragoman.checking.arguments import ATTENTION, CONSTRUCTOR, INSIDE, Roles, roles_of
 
 
 def roles(names: str, known: Roles) -> list[str | None]:
@@ -33,6 +33,7 @@ def roles(names: str, known: Roles) -> list[str | None]:
         ("num_heads, head_size", INSIDE, ["heads", "head_width"]),
         ("ndim, bias", INSIDE, ["d_model", "bias"]),
         ("dim, pad_value", CONSTRUCTOR, ["d_model", "padding_id"]),
+        ("input_Q, input_K, input_V, attn_mask", ATTENTION, ["query", "key", "value", "mask"]),
         ("d_in, d_out", CONSTRUCTOR, [None, None]),  # of which one may be a vocabulary
     ],
 )

@@ -124,11 +124,11 @@ _MEMORY = (
     *("encoderoutputs", "encodedsource", "encoutputs", "m", "eoutputs"),
 )
 
-_QUERIES = ("q", "query", "queries", "xq")
+_QUERIES = ("q", "query", "queries", "xq", "inputq")
 ATTENTION = {
     "query": (*_QUERIES, "x", "input", "inputs", "hidden"),
-    "key": ("k", "key", "keys", "xk"),
-    "value": ("v", "value", "values", "xv"),
+    "key": ("k", "key", "keys", "xk", "inputk"),
+    "value": ("v", "value", "values", "xv", "inputv"),
     "mask": (*_BARE_MASKS, "attmask", "srcmask", "m"),
 }
 ENCODER = {
