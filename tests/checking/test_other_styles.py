@@ -872,7 +872,16 @@ def test_what_needs_an_import_that_failed_is_not_checked() -> None:
         file, decoder = report(f"{HEAD}{line}\n{FEED_FORWARD.format('')}{block}", "DecoderBlock")
 
         assert not mistakes(file, decoder)
-        assert decoder.not_checked == ("it needs MultiHeadAttention, whose import failed",)
+        assert decoder.not_checked == ("it needs MultiHeadAttention, which is missing here",)
+
+
+def test_what_needs_the_program_s_data_is_not_checked() -> None:
+    data = "text = open('corpus.txt').read()\nwidth = len(text)\n"
+    told = FEED_FORWARD.format("").replace("d_ff):", "d_ff=width):")
+    file, part = report(HEAD + data + told, "FeedForward")
+
+    assert not mistakes(file, part)
+    assert file.not_checked[-1] == "line 9: NameError: name 'width' is not defined"
 
 
 def test_rotary_attention_is_not_told_that_it_is_not_equation_1() -> None:

@@ -188,7 +188,7 @@ class Examiner:
         """Note that a part does not run, and why, once for all parts that contain it."""
         sentence = f"{self.program.place_of(error)}{sentence_of(error)}"
         if isinstance(error, NameError) and error.name in self.program.missing:
-            findings.not_checked.append(f"it needs {error.name}, whose import failed")
+            findings.not_checked.append(f"it needs {error.name}, which is missing here")
             return
         if asks_for_gpu(error):
             findings.not_checked.append(sentence)

@@ -75,8 +75,8 @@ class Program:
         sys.modules["learner"] = self.module
         self.failures: list[Failure] = []
         self.missing: set[str] = set()
-        """Names whose import failed because a package or the files beside it are missing, and the
-        classes that are made of them."""
+        """Names whose import failed because a package or the files beside it are missing, variables
+        that could not be computed, as without the program's data, and classes made of them."""
         self.statements: list[Statement] = []
         self._flags = 0  # of the compiler, as set by `from __future__ import annotations`
         for index, cell in enumerate(cells):
@@ -145,6 +145,7 @@ class Program:
         if isinstance(tree, ast.Import | ast.ImportFrom) and elsewhere:
             self.missing |= {alias.asname or alias.name.partition(".")[0] for alias in tree.names}
         elsewhere |= isinstance(error, NameError) and error.name in self.missing
+        self.missing |= statement.assigned
         if isinstance(tree, ast.ClassDef) and elsewhere:  # what is made of it is missing as well
             self.missing.add(tree.name)
         definition = isinstance(tree, ast.ClassDef | ast.FunctionDef | ast.Import | ast.ImportFrom)
