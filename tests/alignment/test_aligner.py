@@ -1,5 +1,6 @@
 """Pairs and translations are aligned by the head that the description names."""
 
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 from tests.visualisation.small_model import save_small_model
 
+from dragoman.alignment import aligner as aligner_module
 from dragoman.alignment.aligner import Aligner
 from dragoman.alignment.links import AlignmentError
 from dragoman.alignment.words import link_words
@@ -57,6 +59,22 @@ def test_pairs_are_aligned_by_the_head_that_was_chosen(model: ModelDirectory) ->
     assert [each.links for each in Aligner(model.path).align(PAIRS)] == [
         link_words(each[0].mean(axis=0)) for each in weights
     ]
+
+
+def test_the_weights_of_all_heads_are_kept_for_few_pairs_at_a_time(
+    model: ModelDirectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    aligner, pairs = Aligner(model.path), [("a dog " * 20, "the cat " * 20)] * 12
+    whole, once = aligner.attention(pairs), aligner.align(pairs)
+    monkeypatch.setattr(aligner_module, "PAIRS_AT_ONCE", 2)
+
+    tracemalloc.start()
+    aligned = aligner.align(pairs)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert aligned == once
+    assert most < sum(weights.nbytes for weights in whole)
 
 
 def test_the_words_of_several_sentences_are_counted_through(model: ModelDirectory) -> None:

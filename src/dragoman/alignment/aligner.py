@@ -18,6 +18,7 @@ from dragoman.alignment.words import (
     word_weights,
     words_of_tokens,
 )
+from dragoman.batched import batched
 from dragoman.device import without_settings_of_caller
 from dragoman.engines.grouping import group_by_length
 from dragoman.model_directory import DESCRIPTION_NAME, AlignmentDescription, ModelDirectory
@@ -25,6 +26,10 @@ from dragoman.translation import Translation
 from dragoman.words import cut_words
 
 TOKENS_PER_BATCH = 2048
+
+PAIRS_AT_ONCE = 256
+"""The weights of all heads are kept for so many pairs, not for a whole block of lines: those of 25
+words take 120 kB with a `base` model."""
 
 
 class Aligner:
@@ -95,8 +100,9 @@ class Aligner:
                 target_words=tuple(target),
                 links=link_words(of_head(weights, chosen.layer, chosen.head)),
             )
+            for some in batched(pairs, PAIRS_AT_ONCE)
             for (source, target), weights in zip(
-                self.words(pairs), self.attention(pairs), strict=True
+                self.words(some), self.attention(some), strict=True
             )
         ]
 
