@@ -106,8 +106,11 @@ def test_an_export_of_another_format_is_not_lost(output: Path) -> None:
     assert (output / WEIGHTS).read_text() == "earlier"
 
 
-def test_a_damaged_export_that_nobody_edits_is_replaced(output: Path) -> None:
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_damaged_export_that_nobody_edits_is_replaced(output: Path, is_there: bool) -> None:
     (output / WEIGHTS).write_text("damaged")
+    if not is_there:
+        (output / WEIGHTS).unlink()
 
     with staging(output, weights_name=WEIGHTS, is_edited=False) as directory:
         (directory / "config.json").write_text("{}")

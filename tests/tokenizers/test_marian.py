@@ -152,6 +152,14 @@ def test_tokens_stand_where_the_text_has_them_however_sentencepiece_writes_it(
     assert sorted(set(words)) == list(range(len(text.split())))
 
 
+def test_a_word_that_is_read_as_a_space_has_no_token(source: MarianTokenizer) -> None:
+    tokens = source.encode("The cat")
+
+    assert source.encode("The \u200f cat") == tokens
+    assert words_of_tokens("The cat", source) == [0] * (len(tokens) - 1) + [1]
+    assert words_of_tokens("The \u200f cat", source) == [0] * (len(tokens) - 1) + [2]
+
+
 def test_a_piece_that_the_vocabulary_lacks_is_unknown(source: MarianTokenizer, files: Path) -> None:
     missing = longest_piece((files / "source.spm").read_bytes())
 

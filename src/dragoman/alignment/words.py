@@ -18,8 +18,9 @@ Weights = NDArray[np.float32]
 def words_of_tokens(text: str, tokenizer: Tokenizer) -> list[int]:
     """Tell for each token of a text which of its words it belongs to.
 
-    A space belongs to the word behind it. A token in front that names the target language belongs
-    to none, -1.
+    A space belongs to the word behind it, and so does what a tokenizer reads as a space, such as a
+    mark of direction that stands alone. A token in front that names the target language belongs to
+    none, -1.
     """
     normal = normalise(text)
     ends, end = [], 0
@@ -27,7 +28,8 @@ def words_of_tokens(text: str, tokenizer: Tokenizer) -> list[int]:
         end = normal.index(word, end) + len(word)
         ends.append(end)
     words = [
-        min(bisect_right(ends, start), len(ends) - 1) for start, _ in tokenizer.offsets(normal)
+        min(bisect_right(ends, max(start, end - 1)), len(ends) - 1)
+        for start, end in tokenizer.offsets(normal)
     ]
     if words and isinstance(tokenizer, MarianTokenizer) and tokenizer.prefix is not None:
         words[0] = -1
