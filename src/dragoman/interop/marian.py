@@ -308,7 +308,7 @@ def _read_weights(directory: Path) -> dict[str, Tensor]:
         )
     try:
         open_file(path).close()  # safetensors would wait for a pipe
-        return {name: value.float() for name, value in load_file(path).items()}
+        return load_file(path)
     except FileNotFoundError:
         raise MarianError(f"{path}: there is no such file") from None
     except (SafetensorError, OSError) as error:
