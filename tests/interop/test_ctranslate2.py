@@ -321,9 +321,10 @@ def test_short_lists_do_not_forbid_what_is_asked_for(save: Save) -> None:
 
     assert found == expected
     assert not {i for h in found[0] for i in h.ids[3:]} <= listed
-    ways = ct2.continue_in_ways(source, prefix, config, count=5)
-    assert ways == whole.continue_in_ways(source, prefix, config, count=5)
-    assert not {h.ids[3] for h in ways} <= listed
+    for begun in ([], prefix):
+        ways = ct2.continue_in_ways(source, begun, config, count=5)
+        assert ways == whole.continue_in_ways(source, begun, config, count=5)
+        assert not {h.ids[len(begun)] for h in ways} <= listed
     assert ct2.log_probabilities([source], [prefix]) == whole.log_probabilities([source], [prefix])
 
 

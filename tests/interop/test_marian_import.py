@@ -23,7 +23,7 @@ from dragoman.interop.marian_proof import find_other_tokens, prove_import
 from dragoman.model_directory import ModelDescription, ModelDirectory
 from dragoman.tokenizers.tokenizer import LARGEST_FILE
 
-EOS = 0
+EOS, UNK = 0, 1
 SaveMarian = Callable[..., Any]
 
 
@@ -31,9 +31,12 @@ SaveMarian = Callable[..., Any]
 def imported(
     save_marian: SaveMarian, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[Any, Path]:
-    """Import a model that likes to end, so that beams have something to choose from."""
+    """Import a model that likes to end, so that beams have something to choose from.
+
+    It would also like the unknown token, which no translation has.
+    """
     theirs = save_marian()
-    theirs.final_logits_bias[0, EOS] = 4.0
+    theirs.final_logits_bias[0, [EOS, UNK]] = 4.0
     theirs.save_pretrained(tmp_path)
     convert_marian(tmp_path, tmp_path / "imported", languages=("en", "it"))
     monkeypatch.setattr(proof, "NUM_SENTENCES", 6)

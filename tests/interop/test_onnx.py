@@ -147,6 +147,13 @@ def test_the_description_is_that_of_the_graphs(exported: Exported) -> None:
                     assert size in (sizes.get(axis, axis), " + ".join(axis.split(" + ")[::-1]))
 
 
+def test_the_description_has_the_numbers_of_the_model(exported: Exported) -> None:
+    config, description = Graphs(exported.path).config, exported.model.description
+
+    assert config["max_source_length"] == description.max_length
+    assert config["forbidden_ids"] == sorted(description.forbidden_ids)
+
+
 def test_the_example_of_the_readme_translates_without_pytorch_and_without_us(
     exported: Exported,
 ) -> None:

@@ -8,6 +8,7 @@ import torch
 
 from dragoman.model.positional_encoding import (
     Convention,
+    Position,
     PositionalEncoding,
     RotaryEncoding,
     SinusoidTable,
@@ -101,10 +102,11 @@ def test_wavelengths_run_from_two_pi_to_almost_two_pi_times_ten_thousand() -> No
     assert wavelengths[-1].item() == pytest.approx(2 * math.pi * 10000 ** (510 / 512), rel=1e-4)
 
 
-def test_it_adds_its_position_to_each_vector() -> None:
+@pytest.mark.parametrize("first_position", [3, torch.tensor(3)])
+def test_it_adds_its_position_to_each_vector(first_position: Position) -> None:
     x = torch.randn(2, 5, D_MODEL)
 
-    encoded = PositionalEncoding(D_MODEL, convention="marian")(x, first_position=3)
+    encoded = PositionalEncoding(D_MODEL, convention="marian")(x, first_position=first_position)
 
     torch.testing.assert_close(encoded, x + sinusoids(8, D_MODEL, "marian")[3:])
 
