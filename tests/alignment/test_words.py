@@ -57,9 +57,10 @@ WORDS = [[0.6, 0.2, 0.1], [0.2, 0.3, 0.4]]
 
 
 def test_the_weights_of_words_worked_by_hand() -> None:
-    found = word_weights(PIECES, [0, 0, 1, 2], [0, 1, 1])
+    found = word_weights(PIECES, [0, 0, 1, 2], [0, 2, 2])
 
-    np.testing.assert_allclose(found, WORDS, atol=1e-7)
+    nothing = [0.0, 0.0, 0.0]  # of a word without tokens
+    np.testing.assert_allclose(found, [WORDS[0], nothing, WORDS[1]], atol=1e-7)
 
 
 def test_all_layers_and_heads_are_counted_at_once() -> None:

@@ -84,6 +84,7 @@ def test_an_export_that_somebody_has_trained_further_is_not_lost(output: Path) -
         b"[1]",
         b"5",
         b"[" * 100_000,
+        b'{"model_type": "marian"}',  # of somebody else
         json.dumps({WEIGHTS_OF_ORIGIN: "0"}).encode().ljust(LARGEST_CONFIG + 1),
         json.dumps({WEIGHTS_OF_ORIGIN: "0", CHECKSUMS: 5}).encode(),
         json.dumps({WEIGHTS_OF_ORIGIN: "0", CHECKSUMS: [WEIGHTS]}).encode(),
@@ -148,11 +149,13 @@ def test_what_an_interruption_has_left_is_cleared_away(output: Path) -> None:
     (left / "folder").mkdir(parents=True)
     (left / "folder" / "file").write_text("half")
     (left / "file").write_text("half")
+    (output.parent / "photographs").mkdir()
+    (left / "link").symlink_to(output.parent / "photographs")
 
     export(output, "newer")
 
     assert names(output) == ["config.json", WEIGHTS]
-    assert names(output.parent) == ["out"]
+    assert names(output.parent) == ["out", "photographs"]
 
 
 def test_what_a_link_leads_to_is_left_alone(output: Path, tmp_path: Path) -> None:
