@@ -296,11 +296,14 @@ def test_a_missing_weight_is_named(
         load_marian(tmp_path)
 
 
-def test_a_weight_that_nothing_reads_is_refused(save_marian: SaveMarian, tmp_path: Path) -> None:
+@pytest.mark.parametrize("stack", ["encoder", "decoder"])
+def test_a_weight_that_nothing_reads_is_refused(
+    save_marian: SaveMarian, tmp_path: Path, stack: str
+) -> None:
     save_marian()
-    edit_config(tmp_path, encoder_layers=1)
+    edit_config(tmp_path, **{f"{stack}_layers": 1})
 
-    with pytest.raises(MarianError, match=r"no place for the weight model\.encoder\.layers\.1\."):
+    with pytest.raises(MarianError, match=rf"no place for the weight model\.{stack}\.layers\.1\."):
         load_marian(tmp_path)
 
 
