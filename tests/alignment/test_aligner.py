@@ -11,6 +11,7 @@ from tests.visualisation.small_model import save_small_model
 
 from dragoman.alignment import aligner as aligner_module
 from dragoman.alignment.aligner import Aligner
+from dragoman.alignment.choice import AlignedText, measure
 from dragoman.alignment.links import AlignmentError
 from dragoman.alignment.words import link_words
 from dragoman.model_directory import AlignmentDescription, ModelDirectory, update_description
@@ -36,7 +37,7 @@ def test_the_attention_of_a_batch_is_that_of_each_pair(model: ModelDirectory) ->
 
     aligner = Aligner(model.path)
     with torch.device("meta"), torch.autocast("cpu", torch.bfloat16):  # of the caller
-        found = aligner.attention(PAIRS)
+        found = list(aligner.attention(PAIRS))
 
     for (source, target), weights in zip(PAIRS, found, strict=True):
         if not target:
@@ -51,7 +52,7 @@ def test_the_attention_of_a_batch_is_that_of_each_pair(model: ModelDirectory) ->
 
 def test_pairs_are_aligned_by_the_head_that_was_chosen(model: ModelDirectory) -> None:
     aligner = Aligner(model.path)
-    weights = aligner.attention(PAIRS)
+    weights = list(aligner.attention(PAIRS))
 
     aligned = aligner.align(PAIRS)
 
@@ -68,15 +69,16 @@ def test_the_weights_of_all_heads_are_kept_for_few_pairs_at_a_time(
     model: ModelDirectory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     aligner, pairs = Aligner(model.path), [("a dog " * 20, "the cat " * 20)] * 12
-    whole, once = aligner.attention(pairs), aligner.align(pairs)
+    text = AlignedText(name="few words", pairs=tuple(pairs), gold=None)
+    whole, once = list(aligner.attention(pairs)), aligner.align(pairs)
     monkeypatch.setattr(aligner_module, "PAIRS_AT_ONCE", 2)
 
     tracemalloc.start()
-    aligned = aligner.align(pairs)
+    aligned, measured = aligner.align(pairs), measure(aligner.attention(pairs), text)
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
 
-    assert aligned == once
+    assert (aligned, measured) == (once, measure(whole, text))
     assert most < sum(weights.nbytes for weights in whole)
 
 

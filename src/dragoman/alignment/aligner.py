@@ -1,6 +1,6 @@
 """Word alignments of sentence pairs and of translations."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from shlex import quote
 
@@ -28,8 +28,8 @@ from dragoman.words import cut_words
 TOKENS_PER_BATCH = 2048
 
 PAIRS_AT_ONCE = 256
-"""The weights of all heads are kept for so many pairs, not for a whole block of lines: those of 25
-words take 120 kB with a `base` model."""
+"""The weights of all heads are kept for so many pairs, not for a whole text: those of 25 words take
+120 kB with a `base` model."""
 
 
 class Aligner:
@@ -50,17 +50,21 @@ class Aligner:
         self._tokenizers = self.directory.load_tokenizers()
         self._transformer = self.directory.load_transformer()
 
-    @without_settings_of_caller(torch.device("cpu"))
-    def attention(self, pairs: Sequence[tuple[str, str]]) -> list[Weights]:
+    def attention(self, pairs: Iterable[tuple[str, str]]) -> Iterator[Weights]:
         """Read how target words look at source words in every layer and head.
 
         Args:
             pairs: Sentences and their translations.
 
-        Returns:
+        Yields:
             For each pair, an array of shape (layers, heads, target words, source words). An empty
             text has no words.
         """
+        for some in batched(pairs, PAIRS_AT_ONCE):
+            yield from self._attention(some)
+
+    @without_settings_of_caller(torch.device("cpu"))
+    def _attention(self, pairs: Sequence[tuple[str, str]]) -> list[Weights]:
         sources = self._tokenizers.source.encode_batch([source for source, _ in pairs])
         targets = self._tokenizers.target.encode_batch([target for _, target in pairs])
         lengths = [max(map(len, both)) for both in zip(sources, targets, strict=True)]
@@ -100,9 +104,8 @@ class Aligner:
                 target_words=tuple(target),
                 links=link_words(of_head(weights, chosen.layer, chosen.head)),
             )
-            for some in batched(pairs, PAIRS_AT_ONCE)
             for (source, target), weights in zip(
-                self.words(some), self.attention(some), strict=True
+                self.words(pairs), self.attention(pairs), strict=True
             )
         ]
 

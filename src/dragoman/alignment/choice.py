@@ -1,9 +1,11 @@
 """Which layer and head of the cross-attention aligns words best."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import product, repeat
 
-from dragoman.alignment.links import AlignmentError, GoldAlignment, Links, error_rate
+from dragoman.alignment.links import AlignmentError, ErrorRate, GoldAlignment, Links
 from dragoman.alignment.words import Weights, both_directions, of_head
 from dragoman.corpora.primer.corpus import generate
 from dragoman.corpora.primer.spelling import words
@@ -103,42 +105,56 @@ def check_pairs(text: AlignedText, num_words: Sequence[tuple[int, int]]) -> None
         )
 
 
-def measure(attention: Sequence[Weights], text: AlignedText) -> list[Candidate]:
+def measure(attention: Iterable[Weights], text: AlignedText) -> list[Candidate]:
     """Align a text by every head, and by the mean of the heads of every layer.
 
     Args:
-        attention: For each pair, of shape (layers, heads, target words, source words).
+        attention: For each pair, of shape (layers, heads, target words, source words); taken one by
+            one, as those of a long text take much memory.
         text: The pairs.
     """
-    num_layers, num_heads = attention[0].shape[:2]
+    tallies = defaultdict[tuple[int, int | None], _Tally](_Tally)
+    gold = repeat(None, len(text.pairs)) if text.gold is None else text.gold
+    for weights, of_pair in zip(attention, gold, strict=True):
+        num_layers, num_heads = weights.shape[:2]
+        heads = (*range(1, num_heads + 1), None)
+        for layer, head in product(range(1, num_layers + 1), heads):
+            directions = both_directions(of_head(weights, layer, head))
+            tallies[layer, head].add(*directions, of_pair)
     return [
-        _measure(layer, head, attention, text.gold)
-        for layer in range(1, num_layers + 1)
-        for head in (*range(1, num_heads + 1), None)
+        Candidate(
+            layer=layer,
+            head=head,
+            agreement=tally.agreement,
+            error_rate=None if text.gold is None else tally.error_rate.value,
+        )
+        for (layer, head), tally in tallies.items()
     ]
 
 
-def _measure(
-    layer: int,
-    head: int | None,
-    attention: Sequence[Weights],
-    gold: Sequence[GoldAlignment] | None,
-) -> Candidate:
-    directions = [both_directions(of_head(each, layer, head)) for each in attention]
-    links: list[Links] = [one | other for one, other in directions]
-    return Candidate(
-        layer=layer,
-        head=head,
-        agreement=_agreement(directions),
-        error_rate=None if gold is None else error_rate(zip(links, gold, strict=True)),
-    )
+@dataclass
+class _Tally:
+    """Counts of the links that a candidate finds."""
 
+    shared: int = 0
+    """By both directions."""
 
-def _agreement(directions: Sequence[tuple[Links, Links]]) -> float:
-    """Compute Dice's coefficient of the links of both directions, over all pairs."""
-    shared = sum(len(one & other) for one, other in directions)
-    total = sum(len(one) + len(other) for one, other in directions)
-    return 2 * shared / total if total else 0.0
+    linked: int = 0
+    """By either, those of both twice."""
+
+    error_rate: ErrorRate = field(default_factory=ErrorRate)
+
+    def add(self, one: Links, other: Links, gold: GoldAlignment | None) -> None:
+        """Count the links of a pair, which the two directions have found."""
+        self.shared += len(one & other)
+        self.linked += len(one) + len(other)
+        if gold is not None:
+            self.error_rate.add(one | other, gold)
+
+    @property
+    def agreement(self) -> float:
+        """Dice's coefficient of the links of both directions."""
+        return 2 * self.shared / self.linked if self.linked else 0.0
 
 
 def choose(candidates: Sequence[Candidate], text: AlignedText) -> AlignmentDescription:

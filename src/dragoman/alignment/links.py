@@ -1,7 +1,7 @@
 """Word alignments as sets of links, their file format, and their error rate."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -93,18 +93,29 @@ def _parse(line: str, place: str) -> GoldAlignment:
     return GoldAlignment(sure=frozenset(sure), possible=frozenset(possible))
 
 
-def error_rate(pairs: Iterable[tuple[Links, GoldAlignment]]) -> float:
-    """Compute the alignment error rate over a text (Och and Ney 2003, equation 21).
+@dataclass
+class ErrorRate:
+    """The alignment error rate over a text (Och and Ney 2003, equation 21).
 
     AER = 1 - (|A & S| + |A & P|) / (|A| + |S|), summed over the sentences, for found links A, sure
     links S and possible links P.
 
     >>> gold = GoldAlignment(sure=frozenset({(0, 0)}), possible=frozenset({(0, 0), (1, 1)}))
-    >>> error_rate([(frozenset({(0, 0), (1, 1), (2, 2)}), gold)])
+    >>> rate = ErrorRate()
+    >>> rate.add(frozenset({(0, 0), (1, 1), (2, 2)}), gold)
+    >>> rate.value
     0.25
     """
-    right = total = 0
-    for found, gold in pairs:
-        right += len(found & gold.sure) + len(found & gold.possible)
-        total += len(found) + len(gold.sure)
-    return 1 - right / total if total else 0.0
+
+    right: int = 0
+    total: int = 0
+
+    def add(self, found: Links, gold: GoldAlignment) -> None:
+        """Count the links of a sentence."""
+        self.right += len(found & gold.sure) + len(found & gold.possible)
+        self.total += len(found) + len(gold.sure)
+
+    @property
+    def value(self) -> float:
+        """The rate so far: 0 is right."""
+        return 1 - self.right / self.total if self.total else 0.0
