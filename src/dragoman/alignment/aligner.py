@@ -27,7 +27,7 @@ from dragoman.words import cut_words
 
 TOKENS_PER_BATCH = 2048
 
-PAIRS_AT_ONCE = 256
+PAIRS_AT_ONCE = 1024
 """The weights of all heads are kept for so many pairs, not for a whole text: those of 25 words take
 120 kB with a `base` model."""
 
