@@ -12,7 +12,7 @@ from dragoman.checking.child import wishes_of
 from dragoman.checking.process import CheckError, Limits, Request, check_file
 from dragoman.checking.report import Report
 from dragoman.cli import main
-from dragoman.errors import UsageError
+from dragoman.errors import DragomanError, UsageError
 
 EMBEDDINGS = """
 import math
@@ -150,6 +150,16 @@ def test_a_process_that_ends_without_a_word_is_told_so(
     monkeypatch.setattr(sys, "executable", shutil.which("true"))
 
     with pytest.raises(CheckError, match=r"learner\.py: could not be run at all: it said nothing"):
+        check(tmp_path, EMBEDDINGS)
+
+
+def test_another_system_than_linux_is_named_and_runs_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.setattr("subprocess.Popen", lambda *a, **k: pytest.fail("it was run"))
+
+    with pytest.raises(DragomanError, match=r"^dragoman check needs Linux, "):
         check(tmp_path, EMBEDDINGS)
 
 

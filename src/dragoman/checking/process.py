@@ -83,9 +83,14 @@ def check_file(
     Raises:
         UsageError: the file cannot be read or has no part of a Transformer; an option names
             something that is not there.
+        DragomanError: this is not Linux.
         CheckError: the program ended the process.
         ModuleNotFoundError: PyTorch is not installed.
     """
+    if sys.platform != "linux":
+        raise DragomanError(
+            "dragoman check needs Linux, whose limits keep a program from taking all memory"
+        )
     for package in ("torch", "jaxtyping"):
         if find_spec(package) is None:
             raise ModuleNotFoundError(f"No module named {package!r}", name=package)
