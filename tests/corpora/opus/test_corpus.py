@@ -6,8 +6,10 @@ import http.server
 import io
 import json
 import resource
+import ssl
 import threading
 import tomllib
+import urllib.error
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -403,6 +405,26 @@ def test_no_network_is_said_in_one_sentence(
     for address in ("opus:Books", "opus:Books/v1"):
         with pytest.raises(CorpusError, match=r"127\.0\.0\.1:9 cannot be reached .*https_proxy"):
             get_corpus(address, ("en", "it"), tmp_path / "x")
+
+
+def test_a_python_without_certificates_is_told_so_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As that of python.org is on macOS, until its own command is run."""
+    attempts = []
+
+    def distrust(request: object, **options: object) -> None:
+        attempts.append(request)
+        raise urllib.error.URLError(
+            ssl.SSLCertVerificationError(1, "unable to get local issuer certificate")
+        )
+
+    use(monkeypatch, "https://127.0.0.1:9")
+    monkeypatch.setattr("urllib.request.urlopen", distrust)
+
+    with pytest.raises(CorpusError, match=r"^127\.0\.0\.1:9 cannot be trusted .*SSL_CERT_FILE$"):
+        get(tmp_path / "books", "opus:Books/v1")
+    assert len(attempts) == 1
 
 
 def test_only_http_addresses_are_fetched(server: Server, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import http.client
 import socket
+import ssl
 import time
 import urllib.error
 import urllib.request
@@ -149,7 +150,7 @@ def _is_final(error: Exception) -> bool:
     if isinstance(error, urllib.error.HTTPError):
         return error.code < HTTPStatus.INTERNAL_SERVER_ERROR and error.code not in PASSING
     if isinstance(error, urllib.error.URLError):
-        return isinstance(error.reason, socket.gaierror)
+        return isinstance(error.reason, (socket.gaierror, ssl.SSLCertVerificationError))
     return not isinstance(error, NETWORK_ERRORS)  # an error of the disk
 
 
@@ -161,6 +162,12 @@ def _explained(error: Exception, url: str) -> CorpusError:
             return NotFoundError(f"{url}: the server has no such file")
         return CorpusError(f"{url}: the server answers {error.code} {error.reason}; try later")
     if isinstance(error, urllib.error.URLError):
+        if isinstance(error.reason, ssl.SSLCertVerificationError):
+            return CorpusError(  # python.org's for macOS has none until that command is run
+                f"{urlsplit(url).netloc} cannot be trusted ({error.reason}); if this Python has no "
+                "certificates, run its Install Certificates.command (macOS), or name a file that "
+                "has them in SSL_CERT_FILE"
+            )
         return CorpusError(
             f"{urlsplit(url).netloc} cannot be reached ({error.reason}); check the network, "
             "and the proxy in https_proxy if there is one"
