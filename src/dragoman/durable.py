@@ -172,6 +172,11 @@ def read_at_most(path: Path, *, most: int) -> bytes:
     return content
 
 
+def contents(directory: Path) -> list[Path]:
+    """List what is in a directory, except the file in which macOS keeps how it is shown there."""
+    return [path for path in directory.iterdir() if path.name != ".DS_Store"]
+
+
 def checksum(path: Path) -> str:
     """Compute the SHA-256 of a file.
 

@@ -99,6 +99,18 @@ def test_what_has_a_config_of_any_other_form_is_not_lost(output: Path, content: 
     assert (output / WEIGHTS).read_text() == "earlier"
 
 
+def test_what_finder_of_macos_leaves_in_a_directory_is_not_in_the_way(
+    output: Path, tmp_path: Path
+) -> None:
+    for directory in (output, tmp_path / "empty"):
+        directory.mkdir(exist_ok=True)
+        (directory / ".DS_Store").touch()
+
+        export(directory, "newer")
+
+        assert names(directory) == ["config.json", WEIGHTS]
+
+
 def test_an_export_of_another_format_is_not_lost(output: Path) -> None:
     refused = pytest.raises(OutputError, match=f"{output}: it is not an export")
     with refused, staging(output, weights_name="decoder.onnx"):

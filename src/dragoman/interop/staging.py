@@ -8,7 +8,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from dragoman.durable import checksum, flush, follow_links, naming, read_at_most, require_utf8
+from dragoman.durable import (
+    checksum,
+    contents,
+    flush,
+    follow_links,
+    naming,
+    read_at_most,
+    require_utf8,
+)
 from dragoman.errors import DragomanError
 from dragoman.interop.export import write_json
 from dragoman.model_directory import CHECKSUMS, LARGEST_CONFIG, WEIGHTS_OF_ORIGIN
@@ -131,13 +139,13 @@ def _checksums(export: Path) -> dict[str, str]:
     Raises:
         OSError: something is not a file, or cannot be read.
     """
-    others = sorted(path for path in export.iterdir() if path.name != CONFIG_NAME)
+    others = sorted(path for path in contents(export) if path.name != CONFIG_NAME)
     return {path.name: checksum(path) for path in others}
 
 
 def _check_replaceable(output: Path, weights_name: str | None, *, is_edited: bool) -> None:
     """Raise an error if there is something that must not be lost, or cannot be renamed."""
-    is_empty = output.is_dir() and not any(output.iterdir())
+    is_empty = output.is_dir() and not contents(output)
     if not is_empty and not (
         weights_name and _is_earlier_export(output, weights_name, is_edited=is_edited)
     ):
@@ -155,7 +163,7 @@ def _is_earlier_export(output: Path, weights_name: str, *, is_edited: bool) -> b
     """Tell whether nothing is there but what an export has written, settings aside."""
     try:
         config = json.loads(read_at_most(output / CONFIG_NAME, most=LARGEST_CONFIG))
-        found = {path.name for path in output.iterdir()} - {CONFIG_NAME}
+        found = {path.name for path in contents(output)} - {CONFIG_NAME}
         written = config.get(CHECKSUMS, dict.fromkeys(found))  # release 0.1.0 has written none
         return (
             WEIGHTS_OF_ORIGIN in config
