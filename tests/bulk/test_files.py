@@ -622,6 +622,19 @@ def test_what_was_translated_with_another_option_is_of_another_job(
     assert changed == {f"the option {option}"}
 
 
+def test_the_same_files_in_another_order_or_another_number_are_of_another_job(
+    job: Job, text: Path
+) -> None:
+    other = text.with_name("other.txt")
+    other.write_text("w1")
+    lists = [(text, other), (other, text), (text, other, text)]
+
+    identities = [replace(job, files=PlainText(paths, "text")).identity() for paths in lists]
+
+    assert len({identity.pop("the list of files") for identity in identities}) == len(lists)
+    assert identities == [identities[0]] * len(lists)  # nothing else would tell them apart
+
+
 def test_a_translation_without_alignments_does_not_go_on_with_them(job: Job) -> None:
     stop_after(job, 2)
 

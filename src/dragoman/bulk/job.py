@@ -125,6 +125,7 @@ class Job:
         return {
             **texts,
             **self.translator.identity(),
+            "the list of files": ", ".join(map(str, paths)),  # in their order
             "the form of the output": self.files.output_form,
             "the option alignments": "no" if self.alignments is None else "yes",
             "the size of blocks": str(self.lines_per_block),
