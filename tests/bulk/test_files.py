@@ -484,17 +484,19 @@ def test_a_file_where_the_parts_would_be_is_named(job: Job) -> None:
 
 
 def test_what_kills_have_left_is_tidied_up(job: Job) -> None:
+    job = replace(job, alignments=job.output.with_name("align.txt"))
     stop_after(job, 3)
     kept = job.output.with_name("out.txt.part")
-    left = job.output.with_name(".out.txt.4711.unfinished")
-    left.write_text("half of it")
+    for name in ("out.txt", "align.txt", "out.txt.rejected.jsonl"):
+        job.output.with_name(f".{name}.4711.unfinished").write_text("half of it")
     (kept / "job.json").unlink()  # a kill while everything is deleted
     (kept / "000000099.attempt").write_text("{}")
 
     run(job)
 
     assert job.output.read_text() == expected(job)
-    assert sorted(path.name for path in job.output.parent.iterdir()) == ["in.txt", "out.txt"]
+    left = {path.name for path in job.output.parent.iterdir()}
+    assert left == {"in.txt", "out.txt", "align.txt"}
 
 
 def test_where_nothing_is_finished_another_text_begins_anew(job: Job, text: Path) -> None:

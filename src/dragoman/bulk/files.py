@@ -93,18 +93,17 @@ def _put_together(job: Job, blocks: Iterable[FinishedBlock]) -> tuple[int, Seque
         How many lines were set aside, and what was not told before.
     """
     rejected: list[Rejection] = []
-    for path in (job.output, job.alignments):
-        if path is not None:
-            remove_unfinished(path)
+    path_of_rejected = rejections_path(job.output)
+    for path in filter(None, (job.output, job.alignments, path_of_rejected)):
+        remove_unfinished(path)
     with open_whole(job.output) as output:
         with nullcontext() if job.alignments is None else open_whole(job.alignments) as alignments:
             warnings = job.files.put_together(output, _output(blocks, alignments, rejected))
-        path = rejections_path(job.output)
         if rejected:
-            with open_whole(path) as file:
+            with open_whole(path_of_rejected) as file:
                 file.writelines(map(_as_json, rejected))
         else:
-            path.unlink(missing_ok=True)  # of an earlier output of this name
+            path_of_rejected.unlink(missing_ok=True)  # of an earlier output of this name
     return len(rejected), warnings
 
 
