@@ -1,6 +1,7 @@
 """A table comes back with one more column."""
 
 import io
+import pickle
 from dataclasses import replace
 from pathlib import Path
 
@@ -52,6 +53,17 @@ def test_blocks_can_be_read_in_any_order(table: Path) -> None:
     assert [line.text for number in sorted(read) for line in read[number]] == TEXTS
     assert read[3][0].place == f"{table}:row 21"
     assert max(block.size for block in blocks) == 8
+
+
+def test_another_process_reads_it_by_itself(table: Path) -> None:
+    format_ = ParquetTable(table, "t", "it")
+    *_, block = format_.cut(8)
+    lines = format_.read(block)
+
+    sent = pickle.dumps(format_)
+
+    assert (lines[-1].text or "").encode() not in sent
+    assert pickle.loads(sent).read(block) == lines
 
 
 @pytest.mark.parametrize(

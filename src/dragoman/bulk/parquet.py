@@ -5,7 +5,7 @@ from bisect import bisect
 from collections.abc import Iterable, Sequence
 from itertools import accumulate, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from dragoman.bulk.file_format import Block, Line, cut_rows
 from dragoman.bulk.form import Outcome, value_of
@@ -24,6 +24,10 @@ class ParquetTable:
         self._path, self._field, self._into = path, field, into
         self.output_form = f"Parquet with {field} translated into {into}"
         self._last_read: tuple[int, pa.ChunkedArray] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave behind what another process reads by itself, which may be hundreds of megabytes."""
+        return vars(self) | {"_last_read": None}
 
     def cut(self, lines_per_block: int) -> list[Block]:
         """Check the columns and all texts, and split the row groups into blocks."""
