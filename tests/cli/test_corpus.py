@@ -167,18 +167,20 @@ def test_check_prints_one_json_object(
 def test_check_goes_on_behind_lines_that_hold_no_pair(
     corpus: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    corpus.write_text("cat\tgatto\nbroken\n\ndog\tcane\n" + "a\tb\tc\n" * 6)
+    for num_more, has_more in ((3, False), (6, True)):
+        corpus.write_text("cat\tgatto\nbroken\n\ncat\tgatto\n" + "a\tb\tc\n" * num_more)
 
-    assert main(["corpus", "check", str(corpus)]) == 1
+        assert main(["corpus", "check", str(corpus)]) == 1
 
-    said = capsys.readouterr().out
-    assert "train.tsv: 2 pairs" in said
-    assert "  8 lines without a pair; training refuses the file:\n" in said
-    assert f"    {corpus}:2: 1 column where 2 are expected (source TAB target)" in said
-    assert f"    {corpus}:3: an empty line; remove it\n" in said
-    assert f"    {corpus}:7: 3 columns" in said
-    assert f"{corpus}:8: " not in said
-    assert said.endswith("\n    …\n\n")
+        said = capsys.readouterr().out
+        assert "train.tsv: 2 pairs" in said
+        assert "  1 pair (50.0%) that the default cleaning leaves out\n" in said
+        assert f"  {2 + num_more} lines without a pair; training refuses the file:\n" in said
+        assert f"    {corpus}:2: 1 column where 2 are expected (source TAB target)" in said
+        assert f"    {corpus}:3: an empty line; remove it\n" in said
+        assert f"    {corpus}:7: 3 columns" in said
+        assert f"{corpus}:8: " not in said
+        assert said.endswith("\n    …\n\n") == has_more
 
 
 @pytest.mark.parametrize(
@@ -192,10 +194,12 @@ def test_check_goes_on_in_other_forms_of_text(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, content: str, line: int
 ) -> None:
     (tmp_path / name).write_text(content)
+    (tmp_path / "whole.tsv").write_text("cat\tgatto\n")
+    files = [str(tmp_path / each) for each in (name, "whole.tsv")]
 
-    assert main(["corpus", "check", str(tmp_path / name), "--json"]) == 1
+    assert main(["corpus", "check", *files, "--json"]) == 1
 
-    (answer,) = json.loads(capsys.readouterr().out)["corpora"]
+    answer, _ = json.loads(capsys.readouterr().out)["corpora"]
     assert (answer["pairs"], answer["num_refused"]) == (1, 2)
     assert answer["refused"][0].startswith(f"{tmp_path / name}:{line}: ")
 

@@ -106,7 +106,7 @@ def test_evaluate_scores_a_file_of_translations(
     test_set: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     system = tmp_path / "system.txt"
-    system.write_text("il gatto\nil cane\nuna cane\n")
+    system.write_text("il gatto\nil cane\nuna\tcane\n")  # a tab in some line may be text
 
     assert main(["evaluate", str(system), str(test_set), "--json"]) == 0
 
@@ -227,7 +227,7 @@ def test_two_engines_are_named_below_a_comparison(
 
 
 def test_evaluate_writes_all_sentences_and_overwrites_nothing_that_it_reads(
-    model: Path, test_set: Path, tmp_path: Path
+    model: Path, test_set: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pairs = [line.split("\t") for line in test_set.read_text(encoding="utf-8").splitlines()]
     system, out = tmp_path / "system.txt", tmp_path / "sentences.tsv"
@@ -243,6 +243,7 @@ def test_evaluate_writes_all_sentences_and_overwrites_nothing_that_it_reads(
     assert taken.read_bytes() == before
 
     assert main([*command, str(out)]) == 0
+    assert "engines" not in capsys.readouterr().out  # a file has none that could differ
 
     head, *rows = [line.split("\t") for line in out.read_text(encoding="utf-8").splitlines()]
     assert (head[4], head[6]) == (f"translation of {model}", f"translation of {system}")
@@ -343,15 +344,15 @@ def test_evaluate_tells_who_exchanges_its_arguments(
     assert said == f"dragoman: {model}: it is a model, which comes first, and then the test set\n"
 
 
+@pytest.mark.parametrize(("count", "said"), [(1, "1 line"), (4, "4 lines")])
 def test_evaluate_refuses_a_file_of_another_length(
-    test_set: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    count: int, said: str, test_set: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     system = tmp_path / "system.txt"
-    system.write_text("il gatto\n")
+    system.write_text("il gatto\n" * count)
 
     assert main(["evaluate", str(system), str(test_set)]) == 1
-    assert "1" in (message := capsys.readouterr().err)
-    assert "3" in message
+    assert f"{system} has {said} and the test set 3 sentences; " in capsys.readouterr().err
 
 
 def test_a_test_set_of_two_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -484,7 +485,7 @@ def test_names_of_fields_need_fields(
 def test_references_that_are_scored_in_another_form_are_told(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "test.tsv").write_text("the cat\te\u0300 un  gatto\na dog\t\u00e8 un cane\n")
+    (tmp_path / "test.tsv").write_text("the cat\te\u0300 un  gatto\na dog\t\u00e8 un  cane\n")
     (tmp_path / "out").write_text("\u00e8 un gatto\n\u00e8 un cane\n")
 
     assert main(["evaluate", str(tmp_path / "out"), str(tmp_path / "test.tsv")]) == 0

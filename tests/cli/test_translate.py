@@ -197,9 +197,10 @@ def test_scores_stand_behind_a_tab(
 def test_json_holds_all_there_is(
     model: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "in").write_text("the cät\nthe dog\n")
+    (tmp_path / "in").write_text("the cät\n")
+    (tmp_path / "more").write_text("the dog\n")
 
-    run(model, tmp_path / "in", "--json", "--n-best", "2")
+    run(model, tmp_path / "in", tmp_path / "more", "--json", "--n-best", "2")
 
     first, second = (json.loads(line) for line in capfd.readouterr().out.splitlines())
     assert (first["line"], second["line"]) == (1, 2)
@@ -314,6 +315,11 @@ def test_the_folder_of_the_output_is_missed_before_the_model_is_loaded(tmp_path:
 
     with pytest.raises(DragomanError, match=f"{output}: cannot be written"):
         run(tmp_path / "no model", os.devnull, "-o", output)
+
+
+def test_an_option_of_0_is_given(model: Path) -> None:
+    with pytest.raises(UsageError, match="--beam-size 0 is not between"):
+        run(model, os.devnull, "--beam-size", "0")
 
 
 @pytest.mark.parametrize("option", [["--top-k", "5"], ["--top-p", "0.9"], ["--seed", "3"]])
