@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.durable import beside, open_whole, remove_unfinished, write_atomically
+from dragoman.durable import beside, check_written, open_whole, remove_unfinished, write_atomically
 from dragoman.errors import DragomanError
 
 
@@ -162,6 +162,10 @@ def test_what_a_device_leads_to_is_not_replaced(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not os.access("/dev/shm", os.W_OK), reason="no memory to keep files in")
+def test_a_device_may_be_read_and_written_at_once() -> None:
+    check_written([Path(os.devnull), Path(os.devnull)], read=[Path(os.devnull)])
+
+
 def test_a_file_in_shared_memory_is_replaced_like_any_other() -> None:
     with tempfile.TemporaryDirectory(dir="/dev/shm") as directory:
         path = Path(directory, "model.toml")
@@ -177,8 +181,8 @@ def test_beside_a_name_that_no_file_can_have_nothing_can_be_made(tmp_path: Path)
         beside(tmp_path / ("x" * 256), ".part").mkdir()
 
 
-@pytest.mark.parametrize("name", ["x" * 255, "\u0436" * 127])
-def test_the_longest_name_that_the_system_allows_can_be_written(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("name", ["x" * 255, "\u0436" * 127, "news[1].it"])
+def test_a_file_may_have_any_name_and_what_is_left_of_it_is_found(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
 
     with open_whole(path) as file:

@@ -90,6 +90,7 @@ def test_what_is_finished_is_not_translated_again(
     job: Job, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stop_after(job, 3)
+    assert not list(job.output.with_name("out.txt.part").glob("*.attempt"))
     translated: list[str] = []
     original = Translator.translate
 
@@ -198,7 +199,9 @@ def test_all_outputs_are_on_the_disk_before_the_parts_go(
 ) -> None:
     alignments = tmp_path / "elsewhere" / "alignments.txt"
     alignments.parent.mkdir()
-    job = replace(job, alignments=alignments)
+    link = tmp_path / "alignments.txt"
+    link.symlink_to(alignments)
+    job = replace(job, alignments=link)
     flushed: list[tuple[Path, bool]] = []
     kept = job.output.with_name("out.txt.part")
     monkeypatch.setattr(
@@ -367,9 +370,11 @@ def test_rejections_of_an_earlier_output_do_not_stay(
     assert not rejections_path(job.output).exists()
 
 
+@pytest.mark.parametrize("content", ["\n".join(LINES), "w1 w2\n"])
 def test_an_error_that_is_not_about_a_line_ends_it(
-    job: Job, monkeypatch: pytest.MonkeyPatch
+    content: str, job: Job, text: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    text.write_text(content)
     poison(monkeypatch, texts=None)
 
     with pytest.raises(RuntimeError, match="it overflows"):

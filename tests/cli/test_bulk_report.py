@@ -18,14 +18,15 @@ def test_it_is_told_now_and_then_in_lines_that_stay(
     monkeypatch.setattr("sys.stderr.isatty", lambda: is_terminal)
     monkeypatch.setattr("time.monotonic", lambda: float(next(clock)))
     report = Report()
-    report(Progress(0, 4000))
+    report(Progress(500, 4000))  # which another run has done
     for num_lines in (1000, 2000, 3000):
         report(Progress(num_lines, 4000, [f"line {num_lines} repeats itself"], "an engine"))
 
-    first, second, line, last = capsys.readouterr().err.split("\n")[:-1]
+    begin, first, second, line, last = capsys.readouterr().err.split("\n")[:-1]
+    assert begin == "going on: 500 of 4,000 lines translated"
     assert first == "warning: line 1000 repeats itself"
     assert second == "warning: line 2000 repeats itself"
-    assert line == f"2,000 of 4,000 lines, {2000 // seconds} a second, an engine"
+    assert line == f"2,000 of 4,000 lines, {1500 // seconds} a second, an engine"
     assert last == "warning: line 3000 repeats itself"
 
 

@@ -442,6 +442,7 @@ def test_an_office_document_is_not_written_to_a_terminal(
     ("arguments", "reason"),
     [
         (["in.txt", "--jobs", "2"], "--jobs, --cluster and --field work from files to a file"),
+        (["in.txt", "--cluster", "auto"], "--jobs, --cluster and --field work from files to a"),
         ([os.devnull, "-o", "out", "--jobs", "2"], "standard input and pipes cannot be read again"),
         (["-o", "out", "in.txt", "--cluster", "in.txt"], "--cluster in.txt: an address is HOST:"),
         (["-o", "out", "--cluster", "in.txt"], "--cluster in.txt: an address is HOST:"),

@@ -124,6 +124,7 @@ def test_equal_seeds_give_equal_intervals_and_other_seeds_others() -> None:
         return score(SYSTEM, REFERENCES, config)[0]
 
     assert interval(7) == interval(7)
+    assert "|seed:7|" in interval(7).signature
     assert (interval(7).low, interval(7).high) != (interval(8).low, interval(8).high)
 
 
