@@ -46,8 +46,8 @@ class JsonLines:
         return add_field(line.record, self.into, value_of(line, outcome)) + line.ending
 
     def put_together(self, stream: BinaryIO, written: Iterable[str]) -> Sequence[str]:
-        """Join the lines. What UTF-8 cannot hold is written with JSON escapes."""
-        stream.writelines(text.encode(errors="backslashreplace") for text in written)
+        """Join the lines."""
+        stream.writelines(map(str.encode, written))
         return ()
 
     def _text(self, record: str) -> str | None:
