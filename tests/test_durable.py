@@ -182,7 +182,9 @@ def test_beside_a_name_that_no_file_can_have_nothing_can_be_made(tmp_path: Path)
 
 
 @pytest.mark.parametrize("name", ["x" * 255, "\u0436" * 127, "news[1].it"])
-def test_a_file_may_have_any_name_and_what_is_left_of_it_is_found(tmp_path: Path, name: str) -> None:
+def test_a_file_may_have_any_name_and_what_is_left_of_it_is_found(
+    tmp_path: Path, name: str
+) -> None:
     path = tmp_path / name
 
     with open_whole(path) as file:
