@@ -125,6 +125,8 @@ class Translator:
             engine=engine, device=device, shortlist=shortlist, precision=precision, threads=threads
         )
         built = build_engine(directory, tokenizers, search, settings)
+        # The second engine is loaded later; by then the program may work in another folder.
+        directory.path = directory.path.absolute()
         second = partial(build_second_engine, directory, settings)
         cutter = TextCutter(tokenizers, reader, max_length=description.max_length, terms=terms)
         self._put_together(SentenceTranslator(built, tokenizers, terms, second), cutter, search)

@@ -778,6 +778,21 @@ def test_damaged_weights_are_told_where_a_second_engine_is_needed(save: Save) ->
     assert Translator(directory.path, device="cpu")("the %s cat {x} 4711")
 
 
+def test_a_second_engine_is_found_when_the_program_works_in_another_folder_by_then(
+    save: Save, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory = save()
+    export_ctranslate2(directory.path)
+    monkeypatch.chdir(directory.path)
+    translator = Translator(".", device="cpu")
+    assert translator.engine.startswith("CTranslate2")
+    monkeypatch.chdir("/")
+
+    (drawn,) = translator.translate(["the cat"], SearchConfig(sampling_temperature=1.0, n_best=2))
+
+    assert len(drawn.alternatives) == 2
+
+
 @pytest.mark.parametrize("name", ["model.bin", "shared_vocabulary.json"])
 @pytest.mark.parametrize("damage", ["flip", "cut", "gone", "device"])
 def test_a_copy_that_is_not_what_was_written_is_refused(save: Save, name: str, damage: str) -> None:
