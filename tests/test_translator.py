@@ -1,5 +1,6 @@
 """The translator: text to text, one out for each in."""
 
+import ast
 import copy
 import pickle
 import re
@@ -623,6 +624,14 @@ def test_nothing_loads_pytorch_before_a_model_is_loaded() -> None:
 
 def test_a_notebook_can_complete_the_names_of_the_package() -> None:
     assert {*dragoman.__all__} <= {*dir(dragoman)}
+
+
+def test_a_type_checker_does_not_take_a_misspelt_name_for_one_of_the_package() -> None:
+    """To it, a module with a function `__getattr__` has every name."""
+    statements = ast.parse(Path(dragoman.__file__).read_text()).body
+    functions = {each.name for each in statements if isinstance(each, ast.FunctionDef)}
+    assert functions == {"__dir__"}
+    assert not hasattr(dragoman, "Transaltor")
 
 
 def test_importing_the_package_loads_none_of_its_parts() -> None:

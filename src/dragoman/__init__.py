@@ -23,19 +23,21 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
-def __getattr__(name: str) -> Any:
-    """Load a name only when it is asked for, so that importing the package costs nothing."""
-    match name:
-        case "DragomanError":
-            from dragoman.errors import DragomanError
+if not TYPE_CHECKING:  # a type checker would take any name for one that is loaded so
 
-            return DragomanError
-        case "SearchConfig":
-            from dragoman.decoding.config import SearchConfig
+    def __getattr__(name: str) -> Any:
+        """Load a name only when it is asked for, so that importing the package costs nothing."""
+        match name:
+            case "DragomanError":
+                from dragoman.errors import DragomanError
 
-            return SearchConfig
-        case "Translator":
-            from dragoman.translator import Translator
+                return DragomanError
+            case "SearchConfig":
+                from dragoman.decoding.config import SearchConfig
 
-            return Translator
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+                return SearchConfig
+            case "Translator":
+                from dragoman.translator import Translator
+
+                return Translator
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
