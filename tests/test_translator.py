@@ -384,10 +384,16 @@ def test_what_the_caller_has_set_in_pytorch_changes_no_result(saved: Path) -> No
         ]
 
     usual = results()
-    with torch.device("meta"), torch.autocast("cpu", torch.bfloat16):
-        assert results() == usual
-        assert torch.get_default_device().type == "meta"
-        assert torch.is_autocast_enabled("cpu")
+    dtype = torch.get_default_dtype()
+    torch.set_default_dtype(torch.bfloat16)
+    try:
+        with torch.device("meta"), torch.autocast("cpu", torch.bfloat16):
+            assert results() == usual
+            assert torch.get_default_device().type == "meta"
+            assert torch.is_autocast_enabled("cpu")
+        assert torch.get_default_dtype() == torch.bfloat16
+    finally:
+        torch.set_default_dtype(dtype)
 
 
 def test_a_copy_for_ctranslate2_leaves_pytorch_its_processors(with_copy: Path) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from shlex import quote
 
+import numpy as np
 import torch
 from torch.nn.utils.rnn import pad_sequence
 
@@ -70,7 +71,7 @@ class Aligner:
         lengths = [max(map(len, both)) for both in zip(sources, targets, strict=True)]
         config = self.directory.description.model
         shape = (config.num_decoder_layers, config.num_heads)
-        empty = torch.zeros(*shape, 0, 0).numpy()
+        empty = np.zeros((*shape, 0, 0), dtype=np.float32)
         found = [empty for _ in pairs]
         for batch in group_by_length(lengths, TOKENS_PER_BATCH):
             weights = self._attend([sources[i] for i in batch], [targets[i] for i in batch])
