@@ -409,11 +409,17 @@ def test_a_copy_for_ctranslate2_leaves_pytorch_its_processors(with_copy: Path) -
 AFTER_A_FORK = """
 import multiprocessing, sys
 from dragoman import Translator
+from dragoman.alignment.aligner import Aligner
 translator = Translator(sys.argv[1], engine=sys.argv[2], device="cpu")
 translator("The cat.")
+aligner = Aligner(sys.argv[1])
 
 def use():
-    for way in translator.__call__, lambda text: translator.judge(text, text):
+    for way in (
+        translator.__call__,
+        lambda text: translator.judge(text, text),
+        lambda text: aligner.attention([(text, text)]),
+    ):
         try:
             way("The cat.")
         except ValueError as error:
@@ -442,7 +448,7 @@ def test_after_a_fork_a_sentence_says_how_to_start_processes(with_copy: Path, en
 
     run = subprocess.run(program, check=True, capture_output=True, text=True, timeout=60)
 
-    assert run.stdout.count("the model was loaded in another process") == 2
+    assert run.stdout.count("the model was loaded in another process") == 3
     assert "fork before a model is loaded" in run.stdout
 
 

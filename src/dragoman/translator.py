@@ -38,7 +38,7 @@ class MarkedUpError(DragomanError):
 
 
 class ProcessError(DragomanError):
-    """A translator is used in a process that was forked after its model was loaded."""
+    """A model is used in a process that was forked after it was loaded."""
 
 
 class Way(NamedTuple):
@@ -217,7 +217,7 @@ class Translator:
             TypeError: a single text is given, of which each letter would be taken for a text; or
                 one of the texts is none, such as the NaN that tables have in empty cells.
         """
-        self._check_process()
+        check_process(self._process)
         if isinstance(texts, str):
             raise TypeError("translate takes several texts; for one, write [text]")
         search = search or self.search
@@ -346,7 +346,7 @@ class Translator:
         Yields:
             One for each, in order: None if it has more tokens than the model has seen.
         """
-        self._check_process()
+        check_process(self._process)
         engine = self._sentence_translator.engine
         for chunk in batched(pairs, engine.texts_at_once):
             sentences = [self._prepare(text) for text, _ in chunk]
@@ -377,21 +377,9 @@ class Translator:
                     num_tokens=len(values),
                 )
 
-    def _check_process(self) -> None:
-        """Refuse to wait for threads that a fork did not copy, as that would never end.
-
-        Raises:
-            ProcessError: this process was forked from the one that loaded the model.
-        """
-        if os.getpid() != self._process:
-            raise ProcessError(
-                "the model was loaded in another process, and its threads did not follow into "
-                'this one; start processes with "spawn", or fork before a model is loaded'
-            )
-
     def _prepare(self, text: str) -> PreparedSentence:
         """Choose what the model is shown of a sentence."""
-        self._check_process()
+        check_process(self._process)
         return prepare(encodable(text), self._cutter.terms)
 
     def _begin(
@@ -417,6 +405,22 @@ class Translator:
         return SentenceError(
             f"the sentence or its translation has more than {self._max_length} tokens, the most "
             "that the model has seen; give a shorter one"
+        )
+
+
+def check_process(loaded_in: int) -> None:
+    """Refuse to wait for threads that a fork did not copy, as that would never end.
+
+    Args:
+        loaded_in: The id of the process that loaded the model.
+
+    Raises:
+        ProcessError: this process was forked from it.
+    """
+    if os.getpid() != loaded_in:
+        raise ProcessError(
+            "the model was loaded in another process, and its threads did not follow into "
+            'this one; start processes with "spawn", or fork before a model is loaded'
         )
 
 

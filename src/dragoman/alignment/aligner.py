@@ -1,5 +1,6 @@
 """Word alignments of sentence pairs and of translations."""
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from shlex import quote
@@ -24,6 +25,7 @@ from dragoman.device import without_settings_of_caller
 from dragoman.engines.grouping import group_by_length
 from dragoman.model_directory import DESCRIPTION_NAME, AlignmentDescription, ModelDirectory
 from dragoman.translation import Translation
+from dragoman.translator import check_process
 from dragoman.words import cut_words
 
 TOKENS_PER_BATCH = 2048
@@ -37,7 +39,8 @@ class Aligner:
     """Aligns the words of translations by a model's attention while it computes them.
 
     The model computes a given translation, all positions at once, whoever made it: this model with
-    any engine, another model, or a person. PyTorch is needed.
+    any engine, another model, or a person. PyTorch is needed. Forked processes cannot share it, as
+    they cannot share a `Translator`.
 
     Args:
         model: A model directory, or its path.
@@ -50,6 +53,7 @@ class Aligner:
         self.directory = model if isinstance(model, ModelDirectory) else ModelDirectory(model)
         self._tokenizers = self.directory.load_tokenizers()
         self._transformer = self.directory.load_transformer()
+        self._process = os.getpid()
 
     def attention(self, pairs: Iterable[tuple[str, str]]) -> Iterator[Weights]:
         """Read how target words look at source words in every layer and head.
@@ -60,7 +64,11 @@ class Aligner:
         Yields:
             For each pair, an array of shape (layers, heads, target words, source words). An empty
             text has no words.
+
+        Raises:
+            ProcessError: this process was forked from the one that loaded the model.
         """
+        check_process(self._process)
         for some in batched(pairs, PAIRS_AT_ONCE):
             yield from self._attention(some)
 
@@ -97,6 +105,7 @@ class Aligner:
 
         Raises:
             AlignmentError: as `check`.
+            ProcessError: as `attention`.
         """
         chosen = self.check()
         return [
