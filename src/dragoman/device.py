@@ -6,6 +6,7 @@ import os
 import platform
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -23,6 +24,9 @@ Precision = Literal["auto", "fp32", "bf16"]
 ROUNDS_BEFORE_SLEEP = "5000"
 """How many times a waiting OpenMP thread spins before it sleeps (GOMP_SPINCOUNT); GCC's default is
 sixty times as many."""
+
+_LIMITING = threading.Lock()
+"""Held while PyTorch's default number of threads is that of one thread alone."""
 
 
 def num_cpus() -> int:
@@ -164,32 +168,39 @@ def sleep_while_waiting() -> None:
         os.environ.setdefault("GOMP_SPINCOUNT", ROUNDS_BEFORE_SLEEP)
 
 
+def count_threads() -> int:
+    """Tell how many threads PyTorch uses for calls from this thread, which may be new to it."""
+    import torch
+
+    with _LIMITING:
+        return torch.get_num_threads()
+
+
 def compute_in_one_thread() -> None:
     """Limit PyTorch to one thread for calls from this thread; others keep their number.
 
     Where other threads keep the processors busy, the threads that PyTorch adds for a small
     operation wait for one another many times longer than it takes.
     """
-    import torch
-
-    if (usual := torch.get_num_threads()) > 1:
-        limit_threads(1, usual=usual)
+    if count_threads() > 1:
+        limit_threads(1)
 
 
-def limit_threads(number: int, *, usual: int) -> None:
-    """Let PyTorch use `number` threads for calls from this thread, and `usual` for others.
+def limit_threads(number: int) -> None:
+    """Let PyTorch use `number` threads for calls from this thread; others keep theirs.
 
     `set_num_threads` applies to the calling thread, and becomes the default for threads that first
     use PyTorch later. So this thread uses PyTorch first, or it would get the number of the others;
-    a thread that first uses PyTorch between the two settings keeps `number`.
+    and a new thread, which has the default, sets it again. One that first uses PyTorch in between
+    keeps `number`, unless it first asks `count_threads`.
     """
     import torch
 
-    torch.get_num_threads()
-    torch.set_num_threads(number)
-    restoring = threading.Thread(target=torch.set_num_threads, args=(usual,))
-    restoring.start()
-    restoring.join()
+    with _LIMITING, ThreadPoolExecutor(1) as another:
+        usual = another.submit(torch.get_num_threads).result()
+        torch.get_num_threads()
+        torch.set_num_threads(number)
+        another.submit(torch.set_num_threads, usual).result()
 
 
 def device_name(device: "torch.device") -> str:

@@ -2,8 +2,14 @@
 
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 
 import pytest
+import torch
+
+from dragoman.engines.threads import for_each
 
 _PROGRAM = """
 from concurrent.futures import ThreadPoolExecutor
@@ -42,3 +48,29 @@ def test_each_batch_has_a_thread_and_other_threads_keep_the_setting_of_before(
     program = [sys.executable, "-c", _PROGRAM.format(failing=failing)]
     done = subprocess.run(program, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == [said, "2 False", "2"]
+
+
+def test_a_thread_that_begins_while_another_is_limited_leaves_the_setting_as_it_was(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    usual, set_threads, is_limited = torch.get_num_threads(), torch.set_num_threads, Event()
+
+    def set_slowly(number: int) -> None:
+        set_threads(number)
+        is_limited.set()
+        time.sleep(0.02)
+
+    def process() -> int:
+        list(for_each([1, 2], lambda batch: batch, torch.device("cpu")))
+        return torch.get_num_threads()
+
+    monkeypatch.setattr("torch.set_num_threads", set_slowly)
+    set_threads(4)
+    try:
+        with ThreadPoolExecutor(1) as other, ThreadPoolExecutor(1) as later:
+            meanwhile = other.submit(lambda: is_limited.wait(5) and process())
+            assert process() == 4
+            assert meanwhile.result() == 4
+            assert later.submit(torch.get_num_threads).result() == 4
+    finally:
+        set_threads(usual)

@@ -21,7 +21,7 @@ from dragoman.decoding.phrase import Phrase
 from dragoman.decoding.problem import SearchProblem
 from dragoman.decoding.search import search
 from dragoman.decoding.top_tokens import top_tokens
-from dragoman.device import without_settings_of_caller
+from dragoman.device import count_threads, without_settings_of_caller
 from dragoman.engines.grouping import even_budget, group_by_length
 from dragoman.engines.protocol import TEXTS_AT_ONCE, TEXTS_AT_ONCE_ON_GPU
 from dragoman.engines.recorded_steps import ALONE, Compute, RecordedSteps, Recorder
@@ -167,7 +167,7 @@ class PyTorchEngine:
                 )
 
         results: list[list[Hypothesis]] = [[EMPTY] for _ in sources]
-        num_workers = torch.get_num_threads() if self.device.type == "cpu" else 1
+        num_workers = count_threads() if self.device.type == "cpu" else 1
         batches = list(_batches(sources, prefixes, budget, num_workers))
         with _evaluating(self._transformer):
             found = for_each(batches, partial(_in_halves, search_batch), self.device)

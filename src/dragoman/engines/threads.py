@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import torch
 
-from dragoman.device import limit_threads
+from dragoman.device import count_threads, limit_threads
 
 Batch = TypeVar("Batch")
 Result = TypeVar("Result")
@@ -27,12 +27,12 @@ def for_each(
         work: What to do with each.
         device: Where it is done.
     """
-    num_threads = torch.get_num_threads()
+    num_threads = count_threads()
     num_workers = min(num_threads, len(batches)) if device.type == "cpu" else 1
     without_gradients = torch.inference_mode()(work)
     if num_workers <= 1:
         yield from map(without_gradients, batches)
         return
-    limit = partial(limit_threads, num_threads // num_workers, usual=num_threads)
+    limit = partial(limit_threads, num_threads // num_workers)
     with ThreadPoolExecutor(num_workers, initializer=limit) as workers:
         yield from workers.map(without_gradients, batches)
