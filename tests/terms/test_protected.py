@@ -219,7 +219,10 @@ def test_a_share_in_turkish_is_no_placeholder() -> None:
     [
         "100% sure",
         "the 1%'s share",
+        "what the %'s are",
         "a 5%-H b",
+        "3.5%p more",
+        "2%y/y",
         "50 % discount",
         "a {b c} d",
         "a {b, c} d",

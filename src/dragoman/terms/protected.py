@@ -80,9 +80,9 @@ _PLACEHOLDER = r"""
   | (?<!{WORD})%\d{1,2}%(?![\w%])                   # %1%, but not %1%%
   | %\d+\$[-#0+',]{0,5}(?:{CONVERSION}|t?[A-Za-z])  # %1$s, %1$S, also in %1$shere%2$s
   | %[#0+]{0,4}{CONVERSION}{NO_WORD}                # %s, %d, %.2f
-  | %t?[A-Za-z]{NO_WORD}                            # %q of Go, %B of file managers, %Y of dates
-  | (?<!\d)(?<!\d[ \u00a0])%(?:(?:-(?=\d)|[',]){CONVERSION}|-[A-Z]){NO_WORD}
-                                                    # %-5.2f, %'d, %-H, but not in 50%-a and 1%'s
+  | (?<!\d)%t?[A-Za-z]{NO_WORD}                     # %q of Go, %B, %Y of dates, but not 2%p
+  | (?<!\d)(?<!\d[ \u00a0])%(?!'s)(?:(?:-(?=\d)|[',]){CONVERSION}|-[A-Z]){NO_WORD}
+                                                    # %-5.2f, %'d, %-H, but not in 50%-a and %'s
   | %L?{NUMBERED}{NO_WORD}                           # %1
   | \$[A-Za-z_]{WORD}*                               # $name
   | (?<!{WORD})__{WORD}+__(?!{WORD})                 # __name__
