@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from dragoman.confidence import Word
 from dragoman.prepared_sentence import PreparedSentence, prepare
 from dragoman.terms.finder import TermFinder
+from dragoman.terms.glossary import Glossary
 
 TERMS = TermFinder(languages=("en", "it"))
 
@@ -48,6 +49,15 @@ def test_of_a_translation_a_model_reads_what_it_could_have_written(
 
     assert found.content == content
     assert found.surround(found.content).split() == translation.split()
+
+
+def test_an_acronym_of_the_glossary_keeps_its_capitals_in_a_sentence_in_capitals() -> None:
+    glossary = Glossary({"NATO": ("OTAN",), "cat": ("micio",), "ΝΑΤΟ": ("OTAN",)})
+    terms = TermFinder(languages=("en", "it"), glossary=glossary)
+    sentence = prepare("THE NATO OR ΝΑΤΟ CAT SEES {Dog} AND C4D7E.", terms)
+
+    assert sentence.content == "The NATO or ΝΑΤΟ cat sees {Dog} and C4D7E."
+    assert sentence.surround("Il micio OTAN") == "IL MICIO OTAN"
 
 
 def test_where_nothing_is_protected_all_is_as_it_is_written() -> None:

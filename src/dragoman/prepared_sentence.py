@@ -143,11 +143,13 @@ def has_words(text: str, protected: Sequence[Term]) -> bool:
 
 
 def _in_small_letters(sentence: PreparedSentence) -> PreparedSentence | None:
-    """Write the content in small letters, unless that changes a term, such as %ID to %id."""
+    """Write the content in small letters, unless that changes a term, such as %ID to %id.
+
+    Acronyms of the glossary stay in capitals, as they are not found in others.
+    """
     find = sentence.terms.find_protected
-    protected = find(sentence.content)
-    small = with_small_letters(sentence.content, protected)
-    if len(find(small)) != len(protected):
+    small = with_small_letters(sentence.content, sentence.terms.find_capitals(sentence.content))
+    if len(find(small)) != len(find(sentence.content)):
         return None
     return replace(sentence, content=small, in_capitals=True)
 

@@ -64,6 +64,20 @@ class TermFinder:
         kept = [term for term in protected if not any(_prescribes(p, term) for p in prescribed)]
         return sorted(kept + prescribed, key=lambda term: term.start)
 
+    def find_capitals(self, source: str) -> list[Term]:
+        """Find what would be lost in small letters: what stays as it is, and acronyms."""
+        acronyms = [
+            term
+            for term in self.find(source)
+            if term.kind == "glossary" and not self.find(source[term.start : term.end].lower())
+        ]
+        others = [
+            term
+            for term in self.find_protected(source)
+            if all(_apart(term, acronym) for acronym in acronyms)
+        ]
+        return sorted(acronyms + others, key=lambda term: term.start)
+
     def find_faults(self, required: Sequence[Term], translation: str) -> tuple[Fault, ...]:
         """Name the terms of the source that a translation did not keep."""
         return find_term_faults(required, self.find_protected(translation), translation)
