@@ -1413,6 +1413,12 @@ def test_a_program_of_another_precision_is_examined_in_float32(head: str, layers
     assert "attention-formula" in part.passed
 
 
+def test_a_table_of_doubles_stops_the_layers_behind_it() -> None:
+    table = 'self.register_buffer("table", torch.cat([angles.sin(), angles.cos()], dim=1)'
+    source = together("", "", "sized", (table, f"{table}.double()")).source()
+    assert mistakes(report(source, "Transformer")[1]) == ["does-not-run"]
+
+
 VECTORS = """
 class Transformer(nn.Module):
     def __init__(self, d_model):

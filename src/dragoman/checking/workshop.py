@@ -163,8 +163,8 @@ class Workshop:
         built = self._build_with_vocabularies(part, replace(SIZES, **changes))
         if not isinstance(built, nn.Module):
             return built
-        if torch.get_default_dtype() is torch.float32:  # rounding in bfloat16 looks like mistakes
-            built.float()
+        if torch.get_default_dtype() is torch.float32 and not _mixes_in_doubles(built):
+            built.float()  # rounding in bfloat16 looks like mistakes
         for layer in built.modules():
             if isinstance(layer, nn.Linear) and _begins_small(layer.weight):
                 nn.init.xavier_uniform_(layer.weight)
@@ -345,6 +345,12 @@ def _begins_small(weight: Tensor) -> bool:
         return False
     usual = (2 / sum(weight.shape)) ** 0.5
     return weight.std(correction=0).item() < _LEAST_START * usual
+
+
+def _mixes_in_doubles(built: nn.Module) -> bool:
+    """Tell whether some numbers are doubles, as a table of NumPy's, at which layers would stop."""
+    dtypes = {each.dtype for each in (*built.parameters(), *built.buffers())}
+    return {torch.float32, torch.float64} <= dtypes
 
 
 def _shares_a_table(built: Any) -> bool:
