@@ -1419,6 +1419,19 @@ def test_a_table_of_doubles_stops_the_layers_behind_it() -> None:
     assert mistakes(report(source, "Transformer")[1]) == ["does-not-run"]
 
 
+def test_matrices_of_zeros_that_never_learn_are_told() -> None:
+    exchanges = {
+        "nn.Linear(d_model, d_model)": "nn.Parameter(torch.zeros(d_model, d_model))",
+        "layer(x)": "(x @ layer)",
+        "self.o(": "(lambda x: x @ self.o)(",
+    }
+    attention = ATTENTION
+    for old, new in exchanges.items():
+        attention = attention.replace(old, new)
+    part = report(HEAD + attention, "MultiHeadAttention")[1]
+    assert "weights-without-gradient" in mistakes(part)
+
+
 VECTORS = """
 class Transformer(nn.Module):
     def __init__(self, d_model):

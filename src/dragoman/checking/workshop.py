@@ -151,7 +151,7 @@ class Workshop:
         Linear layers that begin with next to nothing get usual weights. With zeros, or with the
         0.02 of BART at these small widths, what they compute would hardly change an output, and a
         right program would seem not to look at its input. So do tables of positions that begin with
-        zeros.
+        zeros; attention and other parts that have none keep theirs.
 
         Raises:
             NotCheckableError: the part, one that it needs, or the meaning of an argument is not
@@ -169,7 +169,7 @@ class Workshop:
             if isinstance(layer, nn.Linear) and _begins_small(layer.weight):
                 nn.init.xavier_uniform_(layer.weight)
         for parameter in built.parameters():
-            if _is_empty_table(parameter):
+            if part not in _WITHOUT_VOCABULARY and _is_empty_table(parameter):
                 nn.init.xavier_uniform_(parameter)
         return built.eval()
 
