@@ -204,6 +204,19 @@ def test_check_goes_on_in_other_forms_of_text(
     assert answer["refused"][0].startswith(f"{tmp_path / name}:{line}: ")
 
 
+def test_what_check_lists_is_whole_though_its_output_has_no_reader(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def print_to_nobody(*_: object) -> None:
+        raise BrokenPipeError
+
+    monkeypatch.setattr("dragoman.cli.corpus._print_statistics", print_to_nobody)
+    listing = tmp_path / "listing.tsv"
+    with pytest.raises(BrokenPipeError):
+        run("check", corpus, "-o", listing)
+    assert listing.read_text().count("\n") == 2
+
+
 def test_check_describes_the_files_that_it_can_read_beside_those_that_it_cannot(
     corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

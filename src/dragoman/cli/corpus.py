@@ -95,13 +95,8 @@ def check(
     corpora = _corpora(files or [], source, target)
     if output is not None:
         check_written([output], list(_files(corpora)))
-    measured = []
     with contextlib.nullcontext() if output is None else open_whole(output) as listing:
-        for statistics in _measured(corpora, pair, listing):
-            measured.append(statistics)
-            if not json:
-                with naming("standard output"):
-                    _print_statistics(statistics)
+        measured = list(_measured(corpora, pair, listing))
     shared = [
         (first.corpus, second.corpus, shared_sources(first, second))
         for first, second in combinations(measured, 2)
@@ -110,6 +105,8 @@ def check(
         if json:
             _print_json(measured, shared)
         else:
+            for statistics in measured:
+                _print_statistics(statistics)
             _print_shared(shared)
     is_whole = len(measured) == len(corpora)
     return 0 if is_whole and not any(statistics.num_refused for statistics in measured) else FOUND
