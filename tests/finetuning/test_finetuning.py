@@ -492,11 +492,15 @@ def test_an_order_of_before_goes_on(start: FineTune, tmp_path: Path) -> None:
         start(*ENOUGH, epochs=1.0, keep=True)
 
 
-def test_a_text_of_which_nothing_fits_is_refused(teacher: Path, tmp_path: Path) -> None:
-    long = write_lines(tmp_path / "long.tsv", [f"{'one ' * 20}\t{'uno ' * 20}"])
+@pytest.mark.parametrize("pair", [f"{'one ' * 20}\t{'uno ' * 20}", "the same\tthe same"])
+def test_a_text_of_which_nothing_is_left_is_refused(
+    teacher: Path, tmp_path: Path, pair: str
+) -> None:
+    text = write_lines(tmp_path / "text.tsv", [pair])
+    message = "cleaning leaves of the pairs has no sentence that the model could learn from"
 
-    with pytest.raises(CorpusError, match="no sentence that the model could learn from"):
-        recipe_of(teacher, long)
+    with pytest.raises(CorpusError, match=message):
+        recipe_of(teacher, text)
 
 
 def test_a_wrong_assignment_names_the_model(teacher: Path, mine: str) -> None:

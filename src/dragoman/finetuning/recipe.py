@@ -222,7 +222,10 @@ def _length(
 ) -> Iterator[tuple[str, int]]:
     """Choose the size and the number of updates, where they are not given."""
     if not num_tokens:
-        raise CorpusError("the pairs have no sentence that the model could learn from")
+        raise CorpusError(
+            "what cleaning leaves of the pairs has no sentence that the model could learn from; "
+            "dragoman corpus check says what it leaves out"
+        )
     size, updates = recipe.batching.tokens_per_update, recipe.training.updates
     if "batching.tokens_per_update" not in named:
         size = min(size, max(SMALLEST_UPDATE, round(num_tokens / FEWEST_UPDATES_PER_EPOCH)))
