@@ -105,6 +105,8 @@ def test_an_acronym_is_found_only_in_capitals() -> None:
     text = "It tells the IT team about it, the ai model and x."
     found = [text[term.start : term.end] for term in glossary.find(text)]
     assert found == ["IT", "ai model", "x"]
+    of_both = Glossary({"US": ("Stati Uniti",), "us": ("noi",)}).find("The US and us, not Us.")
+    assert [term.writings[0] for term in of_both] == ["Stati Uniti", "noi", "noi"]
 
 
 def test_terms_that_differ_in_case_share_their_translations() -> None:

@@ -51,8 +51,8 @@ class Glossary:
         self.preferred = {source: targets[0] for source, targets in translations.items()}
         self._translations: dict[str, tuple[str, ...]] = {}
         for source, targets in translations.items():
-            known = self._translations.get(self._key(source), ())
-            self._translations[self._key(source)] = (*known, *targets)
+            key = source if is_acronym(source) else self._key(source)
+            self._translations[key] = (*self._translations.get(key, ()), *targets)
         longest_first = sorted(map(learnable, translations), key=len, reverse=True)
         patterns = [_any_of(bounds, terms) for bounds, terms in groupby(longest_first, _bounds)]
         # A mark belongs to the letter before it: no term ends there, but a shorter one may before.
@@ -118,12 +118,17 @@ class Glossary:
                 kind="glossary",
                 start=found.start(),
                 end=found.end(),
-                writings=self._cased(self._translations[key], found.group()),
+                writings=self._cased(targets, found.group()),
             )
             for found in self._pattern.finditer(text)
-            if (key := self._key(found.group())) in self._translations  # the pattern takes ı for i
+            if (targets := self._look_up(found.group()))  # the pattern takes ı for i
             and not _continues(text, found.start())
         ]
+
+    def _look_up(self, found: str) -> tuple[str, ...]:
+        """Return the translations of a term, which are others of US than of us."""
+        of_acronym = self._translations.get(learnable(found), ())
+        return of_acronym or self._translations.get(self._key(found), ())
 
     def _key(self, term: str) -> str:
         """Undo what the pattern allows: another case, white space or apostrophe, marks apart."""
