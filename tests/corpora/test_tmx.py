@@ -227,6 +227,7 @@ ELSEWHERE = """<!DOCTYPE tmx SYSTEM "tmx14.dtd">
             "none (byte 0xe9); convert the file to UTF-8, as with iconv -f WINDOWS-1252 -t UTF-8",
         ),
         (memory(unit(en="a\x1f")), "a.tmx:3: not well-formed XML (not well-formed (invalid"),
+        (memory(unit(en="a <“b”")), "a.tmx:3: not well-formed XML (not well-formed (invalid"),
         ("", "a.tmx:1: not well-formed XML (no element found)"),
         ("cat\tgatto\n", "a.tmx:1: not well-formed XML (syntax error)"),
         (memory(unit(en="日"), encoding="shift_jis").encode("shift_jis"), "a.tmx: its encoding is"),

@@ -13,6 +13,8 @@ from dragoman.languages.scripts import UNSPACED_CHARACTER, is_mark
 
 CHUNK = 2**16  # bytes given to the parser at once
 
+LONGEST_CHARACTER = 4  # bytes of UTF-8
+
 INVALID_TOKEN = expat.errors.codes[expat.errors.XML_ERROR_INVALID_TOKEN]
 
 PLACEHOLDERS = ("ph", "x", "cp")
@@ -193,11 +195,11 @@ class UnitReader:
     def _fault(self, error: expat.ExpatError, chunk: bytes) -> str:
         """Say what is wrong with a chunk, and what helps."""
         place = self._parser.ErrorByteIndex - self._bytes_parsed
-        byte = chunk[place : place + 1]
-        if error.code == INVALID_TOKEN and place >= 0 and not byte.isascii():
+        character = chunk[place : place + LONGEST_CHARACTER].decode(errors="replace")[:1]
+        if error.code == INVALID_TOKEN and place >= 0 and character == "\ufffd":
             return (
                 "not in the encoding that the first line names, or in UTF-8 if it names none "
-                f"(byte 0x{byte.hex()}); convert the file to UTF-8, as with "
+                f"(byte 0x{chunk[place]:02x}); convert the file to UTF-8, as with "
                 "iconv -f WINDOWS-1252 -t UTF-8 if it is from Windows"
             )
         reason = expat.ErrorString(error.code)
