@@ -418,7 +418,7 @@ def use():
     for way in (
         translator.__call__,
         lambda text: translator.judge(text, text),
-        lambda text: aligner.attention([(text, text)]),
+        lambda text: next(aligner.attention([(text, text)])),
     ):
         try:
             way("The cat.")

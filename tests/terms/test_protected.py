@@ -222,6 +222,7 @@ def test_a_share_in_turkish_is_no_placeholder() -> None:
         "what the %'s are",
         "a 5%-H b",
         "3.5%p more",
+        "{1: 'one', 2: 'two'}",
         "2%y/y",
         "50 % discount",
         "a {b c} d",

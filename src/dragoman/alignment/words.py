@@ -23,10 +23,10 @@ def words_of_tokens(text: str, tokenizer: Tokenizer) -> list[int]:
     none, -1.
     """
     normal = normalise(text)
-    ends, end = [], 0
+    ends, read = [], 0
     for word in cut_words(normal, tokenizer):
-        end = normal.index(word, end) + len(word)
-        ends.append(end)
+        read = normal.index(word, read) + len(word)
+        ends.append(read)
     words = [
         min(bisect_right(ends, max(start, end - 1)), len(ends) - 1)
         for start, end in tokenizer.offsets(normal)
