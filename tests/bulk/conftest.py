@@ -179,11 +179,16 @@ def limit_files(room: int) -> None:
 
 
 def environment(directory: Path, injected: str) -> dict[str, str]:
-    """Have a program run in a process before its own, and give the environment that does so."""
+    """Have a program run in a process before its own, and give the environment that does so.
+
+    No bytecode is written: where two programs of one length are written in the same second, Python
+    takes that of the first for that of the second.
+    """
     directory.mkdir(exist_ok=True)
     (directory / "sitecustomize.py").write_text(injected)
     path = os.pathsep.join([str(directory), str(ROOT / "src")])
-    return {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"}
+    alone = {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1"}
+    return {**os.environ, **alone}
 
 
 def held_after(num_blocks: int) -> str:
