@@ -161,11 +161,11 @@ def test_what_a_device_leads_to_is_not_replaced(tmp_path: Path) -> None:
     assert path.read_text().startswith("earlier\n")
 
 
-@pytest.mark.skipif(not os.access("/dev/shm", os.W_OK), reason="no memory to keep files in")
 def test_a_device_may_be_read_and_written_at_once() -> None:
     check_written([Path(os.devnull), Path(os.devnull)], read=[Path(os.devnull)])
 
 
+@pytest.mark.skipif(not os.access("/dev/shm", os.W_OK), reason="no memory to keep files in")
 def test_a_file_in_shared_memory_is_replaced_like_any_other() -> None:
     with tempfile.TemporaryDirectory(dir="/dev/shm") as directory:
         path = Path(directory, "model.toml")
