@@ -1,5 +1,6 @@
 """Pairs and translations are aligned by the head that the description names."""
 
+import pickle
 import tracemalloc
 from dataclasses import replace
 from pathlib import Path
@@ -63,6 +64,16 @@ def test_pairs_are_aligned_by_the_head_that_was_chosen(model: ModelDirectory) ->
     assert [each.links for each in Aligner(model.path).align(PAIRS)] == [
         link_words(each[0].mean(axis=0)) for each in weights
     ]
+
+
+def test_an_aligner_can_be_sent_to_another_process(
+    model: ModelDirectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    aligner = Aligner(model.path)
+    aligned, sent = aligner.align(PAIRS), pickle.dumps(aligner)
+    monkeypatch.setattr("os.getpid", lambda: 0)
+
+    assert pickle.loads(sent).align(PAIRS) == aligned
 
 
 def test_the_weights_of_all_heads_are_kept_for_few_pairs_at_a_time(

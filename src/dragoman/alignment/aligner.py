@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from shlex import quote
+from typing import Any
 
 import numpy as np
 import torch
@@ -54,6 +55,10 @@ class Aligner:
         self._tokenizers = self.directory.load_tokenizers()
         self._transformer = self.directory.load_transformer()
         self._process = os.getpid()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Belong to the process that it was sent to, which unlike a fork lacks no threads."""
+        vars(self).update(state, _process=os.getpid())
 
     def attention(self, pairs: Iterable[tuple[str, str]]) -> Iterator[Weights]:
         """Read how target words look at source words in every layer and head.
