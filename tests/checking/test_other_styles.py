@@ -1419,9 +1419,13 @@ def test_a_table_of_doubles_stops_the_layers_behind_it() -> None:
     assert mistakes(report(source, "Transformer")[1]) == ["does-not-run"]
 
 
-def test_matrices_of_zeros_that_never_learn_are_told() -> None:
+@pytest.mark.parametrize(
+    ("others", "told"), [("zeros", True), ("eye", False)], ids=["all", "of the output"]
+)
+def test_matrices_of_zeros_are_told_if_they_never_learn(others: str, told: bool) -> None:
     exchanges = {
-        "nn.Linear(d_model, d_model)": "nn.Parameter(torch.zeros(d_model, d_model))",
+        "nn.Linear(d_model, d_model)": f"nn.Parameter(torch.{others}(d_model, d_model))",
+        "range(4))\n": "range(4))\n        nn.init.zeros_(self.o)\n",
         "layer(x)": "(x @ layer)",
         "self.o(": "(lambda x: x @ self.o)(",
     }
@@ -1429,7 +1433,8 @@ def test_matrices_of_zeros_that_never_learn_are_told() -> None:
     for old, new in exchanges.items():
         attention = attention.replace(old, new)
     part = report(HEAD + attention, "MultiHeadAttention")[1]
-    assert "weights-without-gradient" in mistakes(part)
+    assert ("weights-without-gradient" in mistakes(part)) == told
+    assert ("attention-mask" in mistakes(part)) == told
 
 
 VECTORS = """

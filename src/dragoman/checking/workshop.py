@@ -150,8 +150,9 @@ class Workshop:
 
         Linear layers that begin with next to nothing get usual weights. With zeros, or with the
         0.02 of BART at these small widths, what they compute would hardly change an output, and a
-        right program would seem not to look at its input. So do tables of positions that begin with
-        zeros; attention and other parts that have none keep theirs.
+        right program would seem not to look at its input. So do other matrices that begin with
+        zeros, as those of positions do. Attention or a feed-forward layer in which all are zeros
+        keeps them: it never learns.
 
         Raises:
             NotCheckableError: the part, one that it needs, or the meaning of an argument is not
@@ -168,9 +169,11 @@ class Workshop:
         for layer in built.modules():
             if isinstance(layer, nn.Linear) and _begins_small(layer.weight):
                 nn.init.xavier_uniform_(layer.weight)
-        for parameter in built.parameters():
-            if part not in _WITHOUT_VOCABULARY and _is_empty_table(parameter):
-                nn.init.xavier_uniform_(parameter)
+        matrices = [each for each in built.parameters() if _is_learnt_matrix(each)]
+        empty = [matrix for matrix in matrices if not matrix.any()]
+        if part not in _WITHOUT_VOCABULARY or len(empty) < len(matrices):
+            for matrix in empty:
+                nn.init.xavier_uniform_(matrix)
         return built.eval()
 
     def roles(self, part: str) -> dict[str, str | None]:
@@ -362,8 +365,8 @@ def _shares_a_table(built: Any) -> bool:
     )
 
 
-def _is_empty_table(parameter: nn.Parameter) -> bool:
-    """Tell whether a matrix has yet to learn all its numbers, as positions that begin with zero."""
+def _is_learnt_matrix(parameter: nn.Parameter) -> bool:
+    """Tell whether a parameter is learnt and has rows and columns; a lazy one has none yet."""
     if is_lazy(parameter) or not parameter.requires_grad:
         return False
-    return sum(size > 1 for size in parameter.shape) > 1 and not parameter.any()
+    return sum(size > 1 for size in parameter.shape) > 1
