@@ -204,17 +204,22 @@ def test_check_goes_on_in_other_forms_of_text(
     assert answer["refused"][0].startswith(f"{tmp_path / name}:{line}: ")
 
 
-def test_what_check_lists_is_whole_though_its_output_has_no_reader(
-    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_check_ends_where_nobody_reads_on_but_not_before_its_list_is_whole(
+    corpus: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     def print_to_nobody(*_: object) -> None:
         raise BrokenPipeError
 
     monkeypatch.setattr("dragoman.cli.corpus._print_statistics", print_to_nobody)
     listing = tmp_path / "listing.tsv"
+    run("check", corpus, corpus, "-o", listing)
+    assert listing.read_text().count("\n") == 4
     with pytest.raises(BrokenPipeError):
-        run("check", corpus, "-o", listing)
-    assert listing.read_text().count("\n") == 2
+        run("check", corpus, tmp_path / "missing.tsv")
+    assert not capsys.readouterr().err  # the next file was not looked for
 
 
 def test_check_describes_the_files_that_it_can_read_beside_those_that_it_cannot(

@@ -95,8 +95,15 @@ def check(
     corpora = _corpora(files or [], source, target)
     if output is not None:
         check_written([output], list(_files(corpora)))
+    # A list is completed even if nobody reads the rest of the report, as behind `| head`.
+    unread = contextlib.suppress(*([] if output is None else [BrokenPipeError]))
+    measured = []
     with contextlib.nullcontext() if output is None else open_whole(output) as listing:
-        measured = list(_measured(corpora, pair, listing))
+        for statistics in _measured(corpora, pair, listing):
+            measured.append(statistics)
+            if not json:
+                with unread, naming("standard output"):
+                    _print_statistics(statistics)
     shared = [
         (first.corpus, second.corpus, shared_sources(first, second))
         for first, second in combinations(measured, 2)
@@ -105,8 +112,6 @@ def check(
         if json:
             _print_json(measured, shared)
         else:
-            for statistics in measured:
-                _print_statistics(statistics)
             _print_shared(shared)
     is_whole = len(measured) == len(corpora)
     return 0 if is_whole and not any(statistics.num_refused for statistics in measured) else FOUND
