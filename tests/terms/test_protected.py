@@ -38,6 +38,7 @@ def found_in(text: str) -> list[tuple[str, str]]:
         *("%count%", "%APPDATA%"),
         *("%q", "%B", "%1$S", "%1$tY", "%'d", "%,.2f", "%1$,d", "%-H"),
         *("{}", "{{{name}}}", "{ $name }", "{ -brand }", "{0, number}", "{0:d MMMM yyyy}"),
+        "{0:d 'de' MMMM}",
     ],
 )
 def test_placeholders_are_found_whole(placeholder: str) -> None:

@@ -73,7 +73,7 @@ _PLACEHOLDER = r"""
   | [\#%]?\{[^{}\s]*\}                               # {}, {0}, {name:.2f}, {$a}, #{x}, %{x}
   | \{\s*[$-][\w.-]+\s*\}                            # { $name }, { -brand } of Fluent
   | \{\s*\w+\s*,\s*(?:number|date|time)\b[^{}]*\}    # {0, number}, {day, date, short}
-  | \{\d+:[^{}'\"|]*\}                              # {0:d MMMM yyyy}, but no text of people
+  | \{\d+:(?!\s*['\"])[^{}|]*\}                      # {0:d 'de' MMMM}, but not {1: 'one', 2: 'two'}
   | (?<!%)%%(?!%)                                    # the sign of per cent, for printf
   | %\([^()\s]+\)[-#0+]{0,5}[\d.]{0,9}[a-zA-Z]      # %(name)s, %(share).1f
   | (?<!{WORD})%[A-Za-z_][\w.-]{2,40}%(?![\w%])     # %name%, but not %s%%
