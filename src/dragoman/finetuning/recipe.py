@@ -224,7 +224,8 @@ def _length(
     if not num_tokens:
         raise CorpusError(
             "what cleaning leaves of the pairs has no sentence that the model could learn from; "
-            "dragoman corpus check says what it leaves out"
+            "dragoman corpus check says what it leaves out, and the model takes at most "
+            f"{recipe.batching.max_length} tokens"
         )
     size, updates = recipe.batching.tokens_per_update, recipe.training.updates
     if "batching.tokens_per_update" not in named:
