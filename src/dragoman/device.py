@@ -28,6 +28,13 @@ sixty times as many."""
 _LIMITING = threading.Lock()
 """Held while PyTorch's default number of threads is that of one thread alone."""
 
+if hasattr(os, "register_at_fork"):  # a child would keep that number, and the lock, for good
+    os.register_at_fork(
+        before=_LIMITING.acquire,
+        after_in_parent=_LIMITING.release,
+        after_in_child=_LIMITING.release,
+    )
+
 
 def num_cpus() -> int:
     """Count the processors that this process may use, or has the time of.

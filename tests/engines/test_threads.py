@@ -50,6 +50,37 @@ def test_each_batch_has_a_thread_and_other_threads_keep_the_setting_of_before(
     assert done.stdout.splitlines() == [said, "2 False", "2"]
 
 
+_FORK = """
+import os, threading, time
+from concurrent.futures import ThreadPoolExecutor
+import torch
+from dragoman.device import count_threads, limit_threads
+
+set_threads, is_limited = torch.set_num_threads, threading.Event()
+
+def set_slowly(number):
+    set_threads(number)
+    is_limited.set()
+    time.sleep(0.02)
+
+set_threads(3)
+torch.set_num_threads = set_slowly
+threading.Thread(target=limit_threads, args=(1,)).start()
+is_limited.wait()
+child = os.fork()
+with ThreadPoolExecutor(1) as later:
+    print(later.submit(count_threads).result(), flush=True)
+if child:
+    os.waitpid(child, 0)
+"""
+
+
+def test_a_process_that_is_forked_while_a_thread_is_limited_has_the_setting_of_before() -> None:
+    program = [sys.executable, "-c", _FORK]
+    done = subprocess.run(program, capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.split() == ["3", "3"]
+
+
 def test_a_thread_that_begins_while_another_is_limited_leaves_the_setting_as_it_was(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
