@@ -52,11 +52,12 @@ def test_of_a_translation_a_model_reads_what_it_could_have_written(
 
 
 def test_an_acronym_of_the_glossary_keeps_its_capitals_in_a_sentence_in_capitals() -> None:
-    glossary = Glossary({"NATO": ("OTAN",), "cat": ("micio",), "ΝΑΤΟ": ("OTAN",)})
-    terms = TermFinder(languages=("en", "it"), glossary=glossary)
-    sentence = prepare("THE NATO OR ΝΑΤΟ CAT SEES {Dog} AND C4D7E.", terms)
+    terms = {"NATO": "OTAN", "cat": "micio", "ΝΑΤΟ": "OTAN", "PIN": "codice", "pin": "puntina"}
+    glossary = Glossary({source: (target,) for source, target in terms.items()})
+    finder = TermFinder(languages=("en", "it"), glossary=glossary)
+    sentence = prepare("THE NATO OR ΝΑΤΟ CAT SEES {Dog}, THE PIN AND C4D7E.", finder)
 
-    assert sentence.content == "The NATO or ΝΑΤΟ cat sees {Dog} and C4D7E."
+    assert sentence.content == "The NATO or ΝΑΤΟ cat sees {Dog}, the PIN and C4D7E."
     assert sentence.surround("Il micio OTAN") == "IL MICIO OTAN"
 
 

@@ -66,10 +66,13 @@ class TermFinder:
 
     def find_capitals(self, source: str) -> list[Term]:
         """Find what would be lost in small letters: what stays as it is, and acronyms."""
+
+        def is_acronym(term: Term) -> bool:
+            in_small_letters = self.find(source[term.start : term.end].lower())
+            return [each.writings[0] for each in in_small_letters] != [term.writings[0]]
+
         acronyms = [
-            term
-            for term in self.find(source)
-            if term.kind == "glossary" and not self.find(source[term.start : term.end].lower())
+            term for term in self.find(source) if term.kind == "glossary" and is_acronym(term)
         ]
         others = [
             term
