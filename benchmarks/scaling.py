@@ -12,10 +12,10 @@ seconds.
     DDP    ring all-reduce of fp32 gradients              2 (n - 1) / n * 4 P
     FSDP2  blocks: gathered in bf16 for the forward and
            the backward pass, gradients cut up in fp32    (n - 1) / n * (2 + 2 + 4) P_blocks
-           attention to the source: gathered twice each   (n - 1) / n * (4 + 4 + 4) P_cross
            the rest, in fp32: gathered once               (n - 1) / n * (4 + 4) P_rest
 
-FSDP2's volume is for one micro-batch, DDP's for a whole update. A ring of n takes n - 1 steps to
+So both send 8 P (n - 1) / n: DDP for a whole update, FSDP2 for each micro-batch, in more messages.
+A ring of n takes n - 1 steps to
 gather or to sum up, and each step has a latency. Computing takes 6 P floating-point operations per
 target token. Communication overlaps with the backward pass, so scaling stops where it takes as long
 as computing.
@@ -53,19 +53,16 @@ PAIRS = 4000
 
 
 @dataclass(frozen=True)
-class Parameters:
-    """Numbers of parameters, by how they are communicated."""
+class Messages:
+    """What the processes of a training have to send one another."""
 
-    total: int
-    cross: int
-    blocks: int
-    """Without attention to the source."""
+    parameters: int
     collectives: int
-    """Gathers and sums of a micro-batch under FSDP2: three for each encoder block, nine for each
-    decoder block, two for the rest and three for the norms."""
+    """Gathers and sums of a micro-batch under FSDP2: three for each block, two for the rest and
+    three for the norms."""
 
     @classmethod
-    def of(cls, preset: str) -> "Parameters":
+    def of(cls, preset: str) -> "Messages":
         """Count those of a preset."""
         with torch.device("meta"):
             model = Transformer(
@@ -74,22 +71,12 @@ class Parameters:
                 target_vocab_size=VOCAB_SIZE,
                 padding_id=0,
             )
-        sizes = {name: p.numel() for name, p in model.named_parameters()}
-        cross = sum(size for name, size in sizes.items() if ".cross_attention." in name)
-        in_blocks = sum(
-            size for name, size in sizes.items() if ".blocks." in name and ".norm." not in name
-        )
-        collectives = 3 * len(model.encoder.blocks) + 9 * len(model.decoder.blocks) + 5
-        return cls(sum(sizes.values()), cross, in_blocks - cross, collectives)
+        blocks = len(model.encoder.blocks) + len(model.decoder.blocks)
+        return cls(sum(p.numel() for p in model.parameters()), 3 * blocks + 5)
 
-    def sent_by_ddp(self, gpus: int) -> float:
-        """Bytes that each GPU sends in an update."""
-        return 2 * (gpus - 1) / gpus * 4 * self.total
-
-    def sent_by_fsdp(self, gpus: int) -> float:
-        """Bytes that each GPU sends for a micro-batch."""
-        rest = self.total - self.cross - self.blocks
-        return (gpus - 1) / gpus * (8 * self.blocks + 12 * self.cross + 8 * rest)
+    def sent(self, gpus: int) -> float:
+        """Bytes that each GPU sends: for an update with DDP, for a micro-batch with FSDP2."""
+        return 8 * self.parameters * (gpus - 1) / gpus
 
 
 def compute(utilisation: float) -> None:
@@ -97,25 +84,23 @@ def compute(utilisation: float) -> None:
     flops = utilisation * GPU_FLOPS
     print(f"computing at {utilisation:.0%} of {GPU_FLOPS / 1e12:.0f} TFLOP/s\n")
     print(
-        "| preset | parameters | GPUs | DDP, MB sent | FSDP2, MB sent | network | computing, ms "
-        "| DDP, ms | FSDP2, ms | tokens a GPU below which DDP waits |\n|" + "---|" * 10
+        "| preset | parameters | GPUs | MB sent | network | computing, ms | DDP, ms | FSDP2, ms "
+        "| tokens a GPU below which DDP waits |\n|" + "---|" * 9
     )
     for preset in ("tiny", "base", "big"):
-        parameters = Parameters.of(preset)
-        computing = 6 * parameters.total * TOKENS_PER_GPU / flops
+        messages = Messages.of(preset)
+        per_token = 6 * messages.parameters / flops
         for gpus in GPUS:
-            ddp, fsdp = parameters.sent_by_ddp(gpus), parameters.sent_by_fsdp(gpus)
+            sent, steps = messages.sent(gpus), (gpus - 1) * LATENCY
             for network, rate in NETWORKS.items():
                 if (gpus == GPUS[0]) != network.startswith("NVLink"):
                     continue
-                steps = (gpus - 1) * LATENCY
-                seconds = ddp / rate + 2 * steps
-                sharded_seconds = fsdp / rate + parameters.collectives * steps
+                ddp = sent / rate + 2 * steps
+                fsdp = sent / rate + messages.collectives * steps
                 print(
-                    f"| {preset} | {parameters.total / 1e6:.1f} M | {gpus} | {ddp / 1e6:.0f} "
-                    f"| {fsdp / 1e6:.0f} | {network} | {1e3 * computing:.2f} "
-                    f"| {1e3 * seconds:.2f} | {1e3 * sharded_seconds:.2f} "
-                    f"| {seconds * flops / (6 * parameters.total):,.0f} |"
+                    f"| {preset} | {messages.parameters / 1e6:.1f} M | {gpus} | {sent / 1e6:.0f} "
+                    f"| {network} | {1e3 * per_token * TOKENS_PER_GPU:.2f} | {1e3 * ddp:.2f} "
+                    f"| {1e3 * fsdp:.2f} | {ddp / per_token:,.0f} |"
                 )
     print(f"\nGPUs that an update of {LARGEST_UPDATE:,} target tokens keeps busy with DDP:")
     for network, rate in NETWORKS.items():
