@@ -20,6 +20,7 @@ from .conftest import Hold, HoldAfter, environment
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 SETTINGS = (
+    "batching.tokens_per_update=256",
     "training.updates=40",
     "training.validate_every=10",
     "training.search_every=4",
