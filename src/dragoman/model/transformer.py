@@ -3,6 +3,7 @@
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from dragoman.model.attention import MultiHeadAttention, ScaledDotProductAttention
 from dragoman.model.config import TransformerConfig
 from dragoman.model.decoder import Decoder
 from dragoman.model.decoder_state import DecoderState
@@ -119,11 +120,16 @@ class Transformer(nn.Module):
             target.size(1), target.device
         )
         across_mask = source_mask
-        if self.training and source.is_cuda:
+        if self.training and source.is_cuda and self._takes_rows():
             across_mask = side_by_side(source_mask, target.size(1))
             source_mask = side_by_side(source_mask, source.size(1))
             target_mask = side_by_side(target_mask, target.size(1))
         return self.decode(target, self.encode(source, source_mask), across_mask, target_mask)
+
+    def _takes_rows(self) -> bool:
+        """Tell whether several sentences may be laid in a row: another attention need not know."""
+        attentions = (m.attention for m in self.modules() if isinstance(m, MultiHeadAttention))
+        return all(type(attention) is ScaledDotProductAttention for attention in attentions)
 
     def start(self, source: Int[Tensor, "batch source"]) -> DecoderState:
         """Encode the source and prepare to decode it token by token."""
