@@ -67,10 +67,9 @@ def test_an_attention_of_ones_own_never_sees_sentences_side_by_side(own: bool) -
     source, target = torch.randint(1, 9, (8, 5)), torch.randint(1, 9, (8, 4))
     expected = model(source, target)
     rows: list[int] = []
-    cross = model.decoder.blocks[0].get_submodule("cross_attention")
-    if own:
-        cross.attention = Attention()
-    cross.attention.register_forward_pre_hook(lambda _, arguments: rows.append(len(arguments[3])))
+    attention = Attention() if own else ScaledDotProductAttention()
+    attention.register_forward_pre_hook(lambda _, arguments: rows.append(len(arguments[3])))
+    model.decoder.blocks[0].get_submodule("cross_attention").attention = attention
 
     found = model(source.as_subclass(AsOnGpu), target.as_subclass(AsOnGpu))
 
