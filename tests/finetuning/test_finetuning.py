@@ -58,7 +58,7 @@ def mine(tmp_path: Path) -> str:
 def start(teacher: Path, mine: str, tmp_path: Path) -> FineTune:
     """Give a function that fine-tunes, and tells what it said."""
 
-    def call(*assignments: str, epochs: float = 20.0, keep: bool = False) -> list[str]:
+    def call(*assignments: str, epochs: float = 20.0, keep: bool | None = False) -> list[str]:
         listener = Listener()
         order = FineTuning(
             model=teacher,
@@ -199,8 +199,15 @@ def test_the_model_itself_is_no_place_for_the_new_one(teacher: Path, mine: str) 
 
 
 def order_of(teacher: Path, mine: str, *assignments: str, **changed: Any) -> FineTuning:
-    values = {"epochs": 1.0, "directory": Path("run"), **changed}
+    values = {"epochs": 1.0, "directory": Path("run"), "keep": False, **changed}
     return FineTuning(model=teacher, pairs=(mine,), assignments=assignments, **values)
+
+
+def kept_of(share: float) -> str:
+    return (
+        f"each epoch also has {share:.2%} of the text that the model has learnt from, so that it "
+        "forgets less; --no-keep leaves it out, which takes half the time"
+    )
 
 
 def recipe_of(teacher: Path, mine: str, *assignments: str, **changed: Any) -> Recipe:
@@ -406,22 +413,24 @@ def test_test_text_that_is_somewhere_else_or_another_is_told(
         "not tested on $NOWHERE/a.tsv: the environment variable NOWHERE is not defined",
         "not tested on gone.tsv: there is no such file",
         "not tested on other.tsv: it is not the file that the model was tested on",
-        FORGETS,
+        f"{FORGETS} (--no-keep)",
     ]
 
 
+@pytest.mark.parametrize("keep", [True, None])
 @pytest.mark.parametrize("at_once", [7, 4096])
 def test_what_is_kept_is_as_much_as_what_is_new(
     teacher: Path,
     tmp_path: Path,
     text: dict[str, str],
     at_once: int,
+    keep: bool | None,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(recipes, "ENCODED_AT_ONCE", at_once)
     third_of_old = sentences(100, 150)
     short = write_lines(tmp_path / "short.tsv", [*third_of_old, *third_of_old])
-    order = order_of(teacher, short, keep=True)
+    order = order_of(teacher, short, keep=keep)
 
     recipe, remarks = finetuning_recipe(order)
 
@@ -429,7 +438,7 @@ def test_what_is_kept_is_as_much_as_what_is_new(
     assert (new.path, new.weight, new.hold_out) == (short, 1.0, True)
     assert (old.path, old.hold_out) == (text["train"], False)
     assert old.weight == pytest.approx(1 / 2)  # of the other two thirds
-    assert remarks == ["each epoch also has 50.00% of the text that the model has learnt from"]
+    assert remarks == [kept_of(0.5)]
     assert recipe.training.updates == round((200 + 400 / 2) / SMALLEST_UPDATE)
 
 
@@ -444,25 +453,32 @@ def test_little_old_text_is_kept_as_it_was(
     recipe, remarks = finetuning_recipe(order_of(copied, mine, keep=True))
 
     assert recipe.corpora.train[1].weight == 0.5
-    assert remarks == ["each epoch also has 50.00% of the text that the model has learnt from"]
+    assert remarks == [kept_of(0.5)]
 
 
 def test_old_text_that_is_not_there_is_not_kept(
     copied: Path, mine: str, text: dict[str, str]
 ) -> None:
-    twice = f'corpora.train=[{{path="{mine}"}}]'
+    named = f'corpora.train=[{{path="{mine}"}}]'
     with pytest.raises(UsageError, match=r"--keep and corpora\.train both name old text"):
-        recipe_of(copied, mine, twice, keep=True)
+        recipe_of(copied, mine, named, keep=True)
+    recipe, remarks = finetuning_recipe(order_of(copied, mine, named, keep=None))
+    assert ([corpus.path for corpus in recipe.corpora.train], remarks) == ([mine], [])
 
     training = ModelDirectory(copied).description.training
     sums = {**training["sha256"], text["train"]: "another"}
     update_description(copied, training={**training, "sha256": sums})
     with pytest.raises(UsageError, match="it is not the file that the model was trained on"):
         recipe_of(copied, mine, keep=True)
+    recipe, (remark,) = finetuning_recipe(order_of(copied, mine, keep=None))
+    assert [corpus.path for corpus in recipe.corpora.train] == [mine]
+    reason = "it is not the file that the model was trained on"
+    assert remark == f"{FORGETS} ({text['train']}: {reason})"
 
     update_description(copied, training={"sha256": training["sha256"]})
     with pytest.raises(UsageError, match="does not say what it has learnt from"):
         recipe_of(copied, mine, keep=True)
+    assert finetuning_recipe(order_of(copied, mine, keep=None))[1] == []
 
 
 @pytest.mark.slow
@@ -470,6 +486,7 @@ def test_what_is_kept_validates_nothing_and_may_not_change(
     start: FineTune, mine: str, tmp_path: Path
 ) -> None:
     start(*ENOUGH, epochs=1.0, keep=True)
+    start(*ENOUGH, epochs=1.0, keep=None)
 
     held_out = (tmp_path / "run" / "data" / "validation.tsv").read_text(encoding="utf-8")
     lines = Path(mine).read_text(encoding="utf-8").splitlines()

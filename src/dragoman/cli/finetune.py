@@ -3,7 +3,7 @@
 import math
 from pathlib import Path
 
-from dragoman.cli.options import Assignments, Flag, OutputIfAny
+from dragoman.cli.options import Assignments, OutputIfAny
 from dragoman.device import sleep_while_waiting
 from dragoman.exit_codes import STOPPED
 
@@ -14,7 +14,7 @@ def finetune(
     *pairs: str,
     output: OutputIfAny = None,
     epochs: float = 5.0,
-    keep: Flag = False,
+    keep: bool | None = None,
     set_: Assignments = (),
 ) -> int:
     """Train a finished model further on text of your own, or resume such a run.
@@ -29,7 +29,7 @@ def finetune(
     For example:
 
         dragoman finetune runs/en-it mine.tsv -o runs/en-it-mine
-        dragoman finetune runs/en-it mine.tsv --keep
+        dragoman finetune runs/en-it mine.tsv --no-keep
         dragoman finetune runs/en-it mine.tsv --epochs 2 --set training.learning_rate=1e-4
 
     Parameters
@@ -44,8 +44,9 @@ def finetune(
     epochs
         How many times the model sees the pairs; cleaning may leave some of them out.
     keep
-        Learn as much again, in each epoch, from the text that the model was trained on, if it is
-        still there: the model forgets less, and it takes twice as long.
+        Learn as much again, in each epoch, from the text that the model was trained on: it forgets
+        less, and takes twice as long. It does so anyway where that text is still there; with
+        `--keep` it refuses to go without, and with `--no-keep` it leaves it out.
     set_
         Change a setting of the recipe, as section.key=value; may be given several times.
     """

@@ -36,7 +36,7 @@ WARMUP_SHARE, VALIDATIONS, SEARCHES = 0.1, 10, 2
 
 ENCODED_AT_ONCE = 4096
 
-FORGETS = "the model may forget some of what it knows; with --keep it also sees its old text"
+FORGETS = "the model may forget some of what it knows, as it does not see its old text"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,9 +53,9 @@ class FineTuning:
     directory: Path
     """Of the run."""
 
-    keep: bool = False
+    keep: bool | None = None
     """Whether each epoch also has text that the model has learnt from, as much of it as of the
-    pairs, so that it forgets less."""
+    pairs, so that it forgets less; None for where that text is at hand."""
 
     assignments: tuple[str, ...] = ()
     """Changes to the recipe, as section.key=value; what they do not name follows from them."""
@@ -91,16 +91,17 @@ def finetuning_recipe(order: FineTuning) -> tuple[Recipe, list[str]]:
         named = {assignment.partition("=")[0].strip() for assignment in order.assignments}
         _check(named, keep=order.keep)
         table, remarks = _table(model, order)
+        kept, why_not = ([], []) if "corpora.train" in named else _old_text(model, order.keep)
+        table["corpora"]["train"] += kept
         for assignment in order.assignments:
             set_key(table, assignment)
         if "training.metric" in named and "training.search_every" not in named:
             table["training"]["search_every"] = 1  # whatever the metric, each validation has it
         recipe = recipe_from_table(table)
         tokens = list(_weighted_tokens(model, recipe))
-        if order.keep:
+        remarks += why_not
+        if kept:
             remarks.append(_balance(table["corpora"]["train"], tokens, len(order.pairs)))
-        elif "corpora.train" not in named and recorded_recipe(model):
-            remarks.append(FORGETS)
         for key, value in _length(recipe, sum(tokens), order.epochs, named):
             section, _, name = key.partition(".")
             table[section][name] = value
@@ -109,7 +110,7 @@ def finetuning_recipe(order: FineTuning) -> tuple[Recipe, list[str]]:
         raise UsageError(f"the fine-tuning of {model.path}: {error}") from error
 
 
-def _check(named: set[str], *, keep: bool) -> None:
+def _check(named: set[str], *, keep: bool | None) -> None:
     """Refuse assignments that would do nothing, or take back what is kept."""
     if "model.preset" in named:
         raise UsageError("model.preset cannot change a model that has learnt; leave it out")
@@ -162,28 +163,39 @@ def _corpora(
             remarks.append(f"not tested on {objection}")
         else:
             tests.append(corpus)
-    train: list[dict[str, Any]] = [{"path": path} for path in order.pairs]
-    if order.keep:
-        train += _kept(table.get("train", []), files)
+    train = [{"path": path} for path in order.pairs]
     return {**table, "train": train, "validation": [], "test": tests}, remarks
 
 
-def _kept(learnt: Sequence[dict[str, Any]], files: dict[str, str]) -> list[dict[str, Any]]:
+def _old_text(model: ModelDirectory, keep: bool | None) -> tuple[list[dict[str, Any]], list[str]]:
     """Name the text that the model has learnt from, of which nothing is held out.
 
+    Returns:
+        The corpora, and if there are none, what should be said about it.
+
     Raises:
-        UsageError: it is not recorded, or no longer there.
+        UsageError: it is to be kept, and is not recorded or no longer there.
     """
-    instead = "name old text with --set 'corpora.train=[{path=...}, {path=..., hold_out=false}]'"
+    recipe = recorded_recipe(model)
+    learnt = to_table(recipe)["corpora"]["train"] if recipe else []
+    reason = "--no-keep" if keep is False else _why_gone(model, learnt)
+    if reason is None:
+        return [{**corpus, "hold_out": False} for corpus in learnt], []
+    if keep:
+        raise UsageError(
+            f"--keep: {reason}; bring it back, run this from where the model was trained, or name "
+            "old text with --set 'corpora.train=[{path=...}, {path=..., hold_out=false}]'"
+        )
+    return [], [f"{FORGETS} ({reason})"] if learnt else []
+
+
+def _why_gone(model: ModelDirectory, learnt: Sequence[dict[str, Any]]) -> str | None:
+    """Say why the text that a model has learnt from is not at hand; None if it is."""
+    files = model.description.training.get("sha256", {})
+    objections = (_objection(corpus, files, "trained on") for corpus in learnt)
     if not learnt:
-        raise UsageError(f"--keep: the model does not say what it has learnt from; {instead}")
-    for corpus in learnt:
-        if objection := _objection(corpus, files, "trained on"):
-            raise UsageError(
-                f"--keep: {objection}; bring it back, run this from where the model was trained, "
-                f"or {instead}"
-            )
-    return [{**corpus, "hold_out": False} for corpus in learnt]
+        return "the model does not say what it has learnt from"
+    return next(filter(None, objections), None)
 
 
 def _objection(corpus: dict[str, Any], files: dict[str, str], done: str) -> str | None:
@@ -214,7 +226,10 @@ def _balance(train: list[dict[str, Any]], tokens: list[float], num_new: int) -> 
         train[place]["weight"] *= share
         tokens[place] *= share
     kept = sum(tokens[num_new:]) / all_old if all_old else 1.0
-    return f"each epoch also has {kept:.2%} of the text that the model has learnt from"
+    return (
+        f"each epoch also has {kept:.2%} of the text that the model has learnt from, so that it "
+        "forgets less; --no-keep leaves it out, which takes half the time"
+    )
 
 
 def _length(

@@ -87,6 +87,8 @@ def _begun(order: FineTuning) -> Recipe | None:
             f"{path}: it is damaged ({error}); bring a copy back, or name another directory with -o"
         ) from error
     asked = _decisive(order.to_table())
+    if asked["keep"] is None:
+        asked["keep"] = begun["keep"]  # whatever was at hand then
     if changed := [name for name, value in asked.items() if begun.get(name) != value]:
         raise RunError(
             f"{order.directory}: its fine-tuning began with other {' and '.join(changed)}; "
