@@ -128,6 +128,14 @@ def test_compressed_files_are_read_by_their_ending(tmp_path: Path) -> None:
     assert len(read(written(tmp_path / "a.jsonl.zst", zstandard.compress(json_line)))) == 1
 
 
+def test_a_file_that_zstd_compressed_with_its_longest_window_is_read(tmp_path: Path) -> None:
+    compressor = zstandard.ZstdCompressor(write_content_size=False).compressobj()
+    frame = bytearray(compressor.compress(b"cat\tgatto\n") + compressor.flush())
+    frame[5] = 31 - 10 << 3  # the window of zstd --long=31 (RFC 8878, section 3.1.1.1.2)
+
+    assert read(written(tmp_path / "a.tsv.zst", bytes(frame))) == [("cat", "gatto", 1)]
+
+
 def test_a_pipe_is_read(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)

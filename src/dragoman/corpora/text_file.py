@@ -17,6 +17,8 @@ MAX_LINE_BYTES = 16 * 2**20
 
 COMPRESSED_CHUNK = 16 * 2**10  # bytes given to the decompressor at once; bounds its output
 
+LONGEST_WINDOW = 2**31  # bytes; that of zstd --long=31. Memory is used only for what fills it.
+
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 COMPRESSED = {
@@ -290,7 +292,7 @@ class _ZstandardReader(io.RawIOBase):
     def __init__(self, path: Path) -> None:
         import zstandard
 
-        self._decompressor = zstandard.ZstdDecompressor()
+        self._decompressor = zstandard.ZstdDecompressor(max_window_size=LONGEST_WINDOW)
         self._error = zstandard.ZstdError
         self._file = path.open("rb")
         self._frame: zstandard.ZstdDecompressionObj | None = None
