@@ -79,10 +79,10 @@ def _faults(config: CleaningConfig, languages: tuple[str, str]) -> dict[str, Fau
         "length ratio": lambda pair: length_ratio(pair) > config.max_length_ratio,
     }
     if config.drop_identical and not are_varieties(*languages):
-        faults["identical sides"] = is_identical
+        faults["identical sides"] = lambda pair: pair.source.strip() == pair.target.strip()
     if config.drop_control_characters:
-        faults["control characters"] = has_control_characters
-        faults["encoded twice"] = is_encoded_twice
+        faults["control characters"] = lambda pair: _occurs(CONTROL_CHARACTER, pair)
+        faults["encoded twice"] = lambda pair: _occurs(ENCODED_TWICE, pair)
     outside = [letters_outside(language) for language in languages]
     faults["wrong script"] = lambda pair: any(
         foreign is not None and is_in_other_script(text, other, foreign, config.min_script_share)
@@ -159,21 +159,6 @@ def length_ratio(pair: Pair) -> float:
     return longer / max(min(source, target), 1) if longer > SHORT else 1.0
 
 
-def is_identical(pair: Pair) -> bool:
-    """Say whether both sides are the same text."""
-    return pair.source.strip() == pair.target.strip()
-
-
-def has_control_characters(pair: Pair) -> bool:
-    """Say whether a side has U+FFFD, a lone surrogate or a control character.
-
-    Tabs and line breaks are white space, such as a line feed at the end of a text in JSON.
-    """
-    found = CONTROL_CHARACTER.search(pair.source) or CONTROL_CHARACTER.search(pair.target)
-    return found is not None
-
-
-def is_encoded_twice(pair: Pair) -> bool:
-    """Say whether a side has UTF-8 that was read as Windows-1252, and so encoded twice."""
-    found = ENCODED_TWICE.search(pair.source) or ENCODED_TWICE.search(pair.target)
-    return found is not None
+def _occurs(pattern: re.Pattern[str], pair: Pair) -> bool:
+    """Say whether a pattern occurs on a side."""
+    return (pattern.search(pair.source) or pattern.search(pair.target)) is not None

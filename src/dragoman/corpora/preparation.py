@@ -156,7 +156,9 @@ class TextPreparation:
         allowed = [corpus.hold_out for corpus in self.corpora.train]
         counts = hold_out(text, validation, [summary.kept for summary in summaries], allowed)
         return [
-            summary.without(count, validates=may)
+            replace(summary, kept=summary.kept - count, held_out=count)
+            if may
+            else summary.without(count, "with a source that validates")
             for summary, count, may in zip(summaries, counts, allowed, strict=True)
         ]
 
@@ -184,13 +186,7 @@ class TextPreparation:
         corpora = [(summary.name, summary.weight, summary.kept) for summary in summaries]
         stored = self._encode(text, tokenizers, corpora, TRAIN_STORE, fingerprint)
         return [
-            replace(
-                summary,
-                kept=summary.kept - corpus.too_long,
-                dropped={**summary.dropped, TOO_LONG: corpus.too_long},
-            )
-            if corpus.too_long
-            else summary
+            summary.without(corpus.too_long, TOO_LONG)
             for summary, corpus in zip(summaries, stored, strict=True)
         ]
 

@@ -37,14 +37,11 @@ class CorpusSummary:
     held_out: int = 0
     """Pairs that were moved to the validation text."""
 
-    def without(self, count: int, *, validates: bool) -> "CorpusSummary":
-        """Return what it is without so many pairs, which validate or whose sources do."""
+    def without(self, count: int, reason: str) -> "CorpusSummary":
+        """Return what it is without so many pairs more, if any."""
         if not count:
             return self
-        if validates:
-            return replace(self, kept=self.kept - count, held_out=count)
-        dropped = {**self.dropped, "with a source that validates": count}
-        return replace(self, kept=self.kept - count, dropped=dropped)
+        return replace(self, kept=self.kept - count, dropped={**self.dropped, reason: count})
 
     def kept_of(self, noun: str, policy: OverlapPolicy) -> str:
         """Say how many pairs or sentences are kept, and what of them is not or should not be."""

@@ -107,11 +107,10 @@ def write_description(directory: Path, description: StoreDescription) -> None:
 
 def _is_consistent(description: StoreDescription) -> bool:
     """Tell whether the four files are described and agree with the number of pairs."""
-    for file in description.files:
-        if file.name.endswith(".offsets"):
-            agrees = file.dtype == OFFSET_DTYPE and file.count == description.pairs + 1
-        else:
-            agrees = file.dtype in TOKEN_DTYPES
-        if not agrees:
-            return False
-    return tuple(file.name for file in description.files) == FILE_NAMES
+    tokens, offsets = description.files[::2], description.files[1::2]
+    return (
+        tuple(file.name for file in description.files) == FILE_NAMES
+        and all(file.dtype in TOKEN_DTYPES for file in tokens)
+        and all(file.dtype == OFFSET_DTYPE for file in offsets)
+        and all(file.count == description.pairs + 1 for file in offsets)
+    )
