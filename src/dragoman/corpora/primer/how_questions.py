@@ -6,8 +6,8 @@ from dragoman.corpora.primer import english
 from dragoman.corpora.primer.conjugation import conjugate
 from dragoman.corpora.primer.derivation import Derivation, Phrase, Sentence
 from dragoman.corpora.primer.english import Tense
-from dragoman.corpora.primer.entries import Noun, Verb
-from dragoman.corpora.primer.lexicon import nouns_of
+from dragoman.corpora.primer.entries import Noun
+from dragoman.corpora.primer.lexicon import nouns_of, verbs_where
 from dragoman.corpora.primer.noun_phrases import noun_phrase, person_name
 from dragoman.corpora.primer.participants import (
     ASKED,
@@ -90,8 +90,6 @@ def _goods() -> tuple[Noun, ...]:
     return nouns_of(*classes.split(), "instrument", "vehicle", *prints.split())
 
 
-@cache
-def _verbs_with_countable_things() -> tuple[Verb, ...]:
-    return tuple(
-        verb for verb in verbs_with_things() if any(_countable(one) for one in verb.objects)
-    )
+_verbs_with_countable_things = verbs_where(
+    lambda verb: verb in verbs_with_things() and any(map(_countable, verb.objects))
+)

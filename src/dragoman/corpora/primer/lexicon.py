@@ -26,10 +26,6 @@ class Lexicon:
     """From the key of a noun to what can describe it, predicates included."""
     people_adjectives: tuple[Adjective, ...]
 
-    def verbs_with(self, test: Callable[[Verb], bool]) -> tuple[Verb, ...]:
-        """Return the verbs that pass a test."""
-        return tuple(verb for verb in self.verbs if test(verb))
-
 
 @cache
 def lexicon() -> Lexicon:
@@ -57,6 +53,16 @@ def lexicon() -> Lexicon:
         },
         people_adjectives=tuple(one for one in adjectives if one.describes_people),
     )
+
+
+def verbs_where(test: Callable[[Verb], bool]) -> Callable[[], tuple[Verb, ...]]:
+    """Return a function that finds the verbs that pass a test, once."""
+
+    @cache
+    def found() -> tuple[Verb, ...]:
+        return tuple(verb for verb in lexicon().verbs if test(verb))
+
+    return found
 
 
 @cache

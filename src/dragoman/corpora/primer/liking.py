@@ -7,9 +7,9 @@ from dragoman.corpora.primer.clauses import in_order
 from dragoman.corpora.primer.conjugation import conjugate
 from dragoman.corpora.primer.derivation import Derivation, Phrase, Sentence, Tokens, non, token
 from dragoman.corpora.primer.english import EnglishVerb, Mood, Tense
-from dragoman.corpora.primer.entries import Noun, Verb
+from dragoman.corpora.primer.entries import Noun
 from dragoman.corpora.primer.italian import agree
-from dragoman.corpora.primer.lexicon import lexicon, nouns_of
+from dragoman.corpora.primer.lexicon import lexicon, nouns_of, verbs_where
 from dragoman.corpora.primer.noun_phrases import NounPhrase, noun_phrase, person_name
 from dragoman.corpora.primer.participants import Subject, definite_phrase, pronouns
 from dragoman.corpora.primer.statements import draw_mood, finished
@@ -94,6 +94,4 @@ def _likeable() -> tuple[Noun, ...]:
     return tuple(noun for noun in lexicon().nouns if noun.noun_class not in excluded)
 
 
-@cache
-def _pastimes() -> tuple[Verb, ...]:
-    return lexicon().verbs_with(lambda verb: verb.pastime)
+_pastimes = verbs_where(lambda verb: verb.pastime)

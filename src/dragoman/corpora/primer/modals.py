@@ -1,7 +1,5 @@
 """Modal verbs, imperatives and wishes: *must*, *can*, *want to*, *open the door*."""
 
-from functools import cache
-
 from dragoman.corpora.primer import english
 from dragoman.corpora.primer.adverbials import place_of
 from dragoman.corpora.primer.clauses import in_order, verb_tokens
@@ -16,7 +14,7 @@ from dragoman.corpora.primer.derivation import (
 )
 from dragoman.corpora.primer.english import Mood
 from dragoman.corpora.primer.entries import Verb
-from dragoman.corpora.primer.lexicon import lexicon
+from dragoman.corpora.primer.lexicon import verbs_where
 from dragoman.corpora.primer.participants import (
     Complement,
     Subject,
@@ -84,7 +82,8 @@ _WANT = english.EnglishVerb(
 def infinitive_of(verb: Verb, person: int) -> str:
     """Return the infinitive with the reflexive pronoun of a person: *devo alzarmi*.
 
-    >>> infinitive_of(next(v for v in lexicon().verbs if v.infinitive == "alzarsi"), 0)
+    >>> (verb,) = verbs_where(lambda verb: verb.infinitive == "alzarsi")()
+    >>> infinitive_of(verb, 0)
     'alzarmi'
     """
     if not verb.reflexive:
@@ -123,21 +122,13 @@ def imperative(derivation: Derivation) -> Sentence:
     return Sentence(english_words, italian_words, "!")
 
 
-@cache
-def _action_verbs() -> tuple[Verb, ...]:
-    return lexicon().verbs_with(
-        lambda verb: (
-            verb.aspect == "action"
-            and verb.human_subject
-            and verb.frame not in ("recipient", "manner")
-        )
+_action_verbs = verbs_where(
+    lambda verb: (
+        verb.aspect == "action" and verb.human_subject and verb.frame not in ("recipient", "manner")
     )
-
-
-@cache
-def _orders() -> tuple[Verb, ...]:
-    return lexicon().verbs_with(
-        lambda verb: (
-            verb.aspect == "action" and verb.human_subject and bool(verb.objects) and not verb.frame
-        )
+)
+_orders = verbs_where(
+    lambda verb: (
+        verb.aspect == "action" and verb.human_subject and bool(verb.objects) and not verb.frame
     )
+)

@@ -1,7 +1,5 @@
 """Questions with where, when, why, what, whom and who."""
 
-from functools import cache
-
 from dragoman.corpora.primer import english
 from dragoman.corpora.primer.adverbials import place_of
 from dragoman.corpora.primer.clauses import clause, italian_verb, verb_tokens
@@ -9,7 +7,7 @@ from dragoman.corpora.primer.conjugation import REFLEXIVE_PRONOUNS
 from dragoman.corpora.primer.derivation import Derivation, Phrase, Sentence, Tokens, token
 from dragoman.corpora.primer.english import Mood, Tense
 from dragoman.corpora.primer.entries import Verb
-from dragoman.corpora.primer.lexicon import lexicon
+from dragoman.corpora.primer.lexicon import verbs_where
 from dragoman.corpora.primer.participants import (
     ASKED,
     Complement,
@@ -123,33 +121,20 @@ def who(derivation: Derivation) -> Sentence:
     return Sentence(*clause(derivation, chi, verb, tense, Mood.STATEMENT, complement), "?")
 
 
-@cache
-def _intransitive_verbs() -> tuple[Verb, ...]:
-    return lexicon().verbs_with(lambda verb: not verb.objects)
-
-
-@cache
-def _transitive_actions() -> tuple[Verb, ...]:
-    return lexicon().verbs_with(
-        lambda verb: (
-            bool(verb.objects) and verb.aspect != "state" and verb.human_subject and not verb.frame
-        )
+_intransitive_verbs = verbs_where(lambda verb: not verb.objects)
+_transitive_actions = verbs_where(
+    lambda verb: (
+        bool(verb.objects) and verb.aspect != "state" and verb.human_subject and not verb.frame
     )
-
-
-@cache
-def verbs_with_things() -> tuple[Verb, ...]:
-    """Return the verbs whose objects answer *what*."""
-    return lexicon().verbs_with(
-        lambda verb: (
-            any(not noun.groups & _NO_ANSWER_TO_WHAT for noun in verb.objects)
-            and not verb.human_object
-            and not verb.italian_preposition
-            and not verb.frame
-        )
+)
+verbs_with_things = verbs_where(
+    lambda verb: (
+        any(not noun.groups & _NO_ANSWER_TO_WHAT for noun in verb.objects)
+        and not verb.human_object
+        and not verb.italian_preposition
+        and not verb.frame
     )
+)
+"""Those whose objects answer *what*."""
 
-
-@cache
-def _verbs_with_people() -> tuple[Verb, ...]:
-    return lexicon().verbs_with(lambda verb: verb.human_object and verb.human_subject)
+_verbs_with_people = verbs_where(lambda verb: verb.human_object and verb.human_subject)

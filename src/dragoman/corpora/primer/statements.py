@@ -7,7 +7,7 @@ from dragoman.corpora.primer.clauses import clause
 from dragoman.corpora.primer.derivation import Derivation, Phrase, Sentence, join
 from dragoman.corpora.primer.english import THIRD_SINGULAR, Mood, Tense
 from dragoman.corpora.primer.entries import Verb
-from dragoman.corpora.primer.lexicon import lexicon
+from dragoman.corpora.primer.lexicon import verbs_where
 from dragoman.corpora.primer.noun_phrases import person_name
 from dragoman.corpora.primer.participants import (
     Complement,
@@ -188,44 +188,21 @@ _FREQUENCIES = {
 }
 
 
-@cache
-def _transitive_verbs() -> tuple[Verb, ...]:
-    return lexicon().verbs_with(lambda verb: bool(verb.objects) and verb.frame != "recipient")
-
-
-@cache
-def _located_transitive_verbs() -> tuple[Verb, ...]:
-    return tuple(verb for verb in _transitive_verbs() if verb.places)
-
-
-@cache
-def _intransitive_verbs() -> tuple[Verb, ...]:
-    return lexicon().verbs_with(lambda verb: not verb.objects and verb.frame != "to")
-
-
-@cache
-def _motion_verbs() -> tuple[Verb, ...]:
-    return lexicon().verbs_with(lambda verb: verb.frame == "to")
-
-
-@cache
-def _giving_verbs() -> tuple[Verb, ...]:
-    return lexicon().verbs_with(lambda verb: verb.frame == "recipient")
-
-
-@cache
-def _pronoun_verbs() -> tuple[Verb, ...]:
-    return tuple(
-        verb
-        for verb in _transitive_verbs()
-        if verb.human_object and verb.human_subject and not verb.italian_preposition
+_transitive_verbs = verbs_where(lambda verb: bool(verb.objects) and verb.frame != "recipient")
+_located_transitive_verbs = verbs_where(
+    lambda verb: bool(verb.objects and verb.places) and verb.frame != "recipient"
+)
+_intransitive_verbs = verbs_where(lambda verb: not verb.objects and verb.frame != "to")
+_motion_verbs = verbs_where(lambda verb: verb.frame == "to")
+_giving_verbs = verbs_where(lambda verb: verb.frame == "recipient")
+_pronoun_verbs = verbs_where(
+    lambda verb: (
+        verb in _transitive_verbs()
+        and verb.human_object
+        and verb.human_subject
+        and not verb.italian_preposition
     )
-
-
-@cache
-def _action_verbs() -> tuple[Verb, ...]:
-    return lexicon().verbs_with(
-        lambda verb: (
-            verb.aspect != "state" and verb.frame not in ("to", "at", "manner", "recipient")
-        )
-    )
+)
+_action_verbs = verbs_where(
+    lambda verb: verb.aspect != "state" and verb.frame not in ("to", "at", "manner", "recipient")
+)
