@@ -44,9 +44,13 @@ def in_capitals(text: str, language: str) -> str:
 def with_capital(word: str, language: str) -> str:
     """Write a word with a capital at its beginning, as sentences begin; the rest stays.
 
-    >>> with_capital("iyi", "az"), with_capital("eBook", "en")
-    ('İyi', 'EBook')
+    In Dutch, ij is one letter.
+
+    >>> with_capital("iyi", "az"), with_capital("eBook", "en"), with_capital("ijs", "nl")
+    ('İyi', 'EBook', 'IJs')
     """
+    if base_language(language) == "nl" and word.startswith("ij"):
+        return "IJ" + word[2:]
     first = word[:1].translate(_CAPITAL) if _has_another_i(language) else word[:1]
     return first.title() + word[1:]
 
