@@ -6,10 +6,7 @@ from importlib.resources import files
 
 @cache
 def phrasebook() -> tuple[tuple[str, str], ...]:
-    """Return the English-Italian pairs of ``phrasebook.tsv`` in order.
-
-    Lines that are empty or start with # are skipped.
-    """
+    """Return the English-Italian pairs of ``phrasebook.tsv`` in order."""
     text = files(__package__).joinpath("phrasebook.tsv").read_text(encoding="utf-8")
-    lines = (line for line in text.split("\n") if line.strip() and not line.startswith("#"))
-    return tuple((english, italian) for english, italian in (line.split("\t") for line in lines))
+    lines = (line.split("\t") for line in text.removesuffix("\n").split("\n"))
+    return tuple((english, italian) for english, italian in lines)
