@@ -8,23 +8,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.corpora.texts import LANGUAGES, read, written
 
 from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.parallel_text import Pair, read_pairs
 from dragoman.corpora.text_file import CorpusError
 
-LANGUAGES = ("en", "it")
-
 cells = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\r\n"), min_size=1)
-
-
-def read(path: Path) -> list[Pair]:
-    return list(read_pairs(CorpusConfig(path=str(path)), languages=LANGUAGES))
-
-
-def written(path: Path, content: bytes) -> Path:
-    path.write_bytes(content)
-    return path
 
 
 def test_quoted_cells_have_separators_doubled_marks_and_line_breaks(tmp_path: Path) -> None:

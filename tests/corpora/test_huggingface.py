@@ -6,23 +6,18 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from tests.corpora.texts import preparation, read
 
-from dragoman.corpora.config import CleaningConfig, CorporaConfig, CorpusConfig
+from dragoman.corpora.config import CorporaConfig, CorpusConfig
 from dragoman.corpora.fingerprint import comparable, fingerprint_files
 from dragoman.corpora.parallel_text import Pair, read_pairs
-from dragoman.corpora.preparation import TextPreparation
 from dragoman.corpora.text_file import CorpusError
-from dragoman.tokenizers.config import TokenizerConfig
 
 PAIRS = [("The cat sleeps.", "Il gatto dorme."), ("", "Vuoto."), ("A\nB", "C\u2028D")]
 EXPECTED = [Pair(*pair, line) for line, pair in enumerate(PAIRS, start=1)]
 TRANSLATIONS = [
     {"id": str(i), "translation": {"en": en, "it": it}} for i, (en, it) in enumerate(PAIRS)
 ]
-
-
-def read(path: Path | str) -> list[Pair]:
-    return list(read_pairs(CorpusConfig(path=str(path)), languages=("en", "it")))
 
 
 def test_a_saved_data_set_of_translations_is_read(tmp_path: Path) -> None:
@@ -174,18 +169,11 @@ def test_a_file_that_is_deleted_is_not_learnt_from_any_more(
     for name, (animal, animale) in {"a": ("cats", "gatti"), "b": ("dogs", "cani")}.items():
         rows = [{"en": f"{i} {animal} sleep", "it": f"{i} {animale} dormono"} for i in range(50)]
         (books / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    preparation = TextPreparation(
-        tmp_path / "data",
-        languages=("en", "it"),
-        corpora=CorporaConfig(train=(CorpusConfig(path=f"hf:{books}"),)),
-        cleaning=CleaningConfig(),
-        tokenizer=TokenizerConfig(kind="words", min_frequency=1),
-        max_length=32,
-    )
+    prepare = preparation(tmp_path / "data", f"hf:{books}").prepare
 
-    both = preparation.prepare(lambda message: None, replace_other=True)
+    both = prepare(lambda message: None, replace_other=True)
     (books / "b.jsonl").unlink()
-    one = preparation.prepare(lambda message: None, replace_other=True)
+    one = prepare(lambda message: None, replace_other=True)
 
     assert (len(both.summary.files), len(one.summary.files)) == (2, 1)
 

@@ -13,26 +13,16 @@ import pytest
 import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.corpora.texts import LANGUAGES, read, written
 
 from dragoman.corpora.config import CorporaConfig, CorpusConfig
 from dragoman.corpora.parallel_text import Pair, read_pairs
 from dragoman.corpora.text_file import CorpusError
 
-LANGUAGES = ("en", "it")
-
-
-def read(path: Path) -> list[Pair]:
-    return list(read_pairs(CorpusConfig(path=str(path)), languages=LANGUAGES))
-
 
 def read_two(source: Path, target: Path) -> list[Pair]:
     corpus = CorpusConfig(source=str(source), target=str(target))
     return list(read_pairs(corpus, languages=LANGUAGES))
-
-
-def written(path: Path, content: bytes) -> Path:
-    path.write_bytes(content)
-    return path
 
 
 # What is read
@@ -61,11 +51,9 @@ def test_a_byte_order_mark_later_in_the_file_is_text(tmp_path: Path) -> None:
 
 
 def test_empty_lines_at_the_end_are_no_pairs(tmp_path: Path) -> None:
-    (tmp_path / "a.tsv").write_bytes(b"cat\tgatto\r\n\r\n\n")
+    path = written(tmp_path / "a.tsv", b"cat\tgatto\r\n\r\n\n")
 
-    assert list(read_pairs(CorpusConfig(path=str(tmp_path / "a.tsv")), languages=("en", "it"))) == [
-        ("cat", "gatto", 1)
-    ]
+    assert read(path) == [("cat", "gatto", 1)]
 
 
 def test_quotation_marks_are_text(tmp_path: Path) -> None:
@@ -103,16 +91,14 @@ def test_json_lines_name_their_sides_by_language_or_by_role(
 def test_codes_with_regions_name_the_sides_of_json_lines_in_any_case(tmp_path: Path) -> None:
     path = written(tmp_path / "a.jsonl", b'{"en-gb": "lorry", "pt_br": "caminh\\u00e3o"}\n')
 
-    pairs = read_pairs(CorpusConfig(path=str(path)), languages=("en_GB", "pt_BR"))
-
-    assert list(pairs) == [("lorry", "caminhão", 1)]
+    assert read(path, ("en_GB", "pt_BR")) == [("lorry", "caminhão", 1)]
 
 
 def test_one_text_of_a_record_does_not_serve_two_languages(tmp_path: Path) -> None:
     path = written(tmp_path / "a.jsonl", b'{"en-GB": "lorry", "it": "camion"}\n')
 
     with pytest.raises(CorpusError, match=r"needs en and en_GB, or source .* has en-GB, it$"):
-        list(read_pairs(CorpusConfig(path=str(path)), languages=("en", "en_GB")))
+        read(path, ("en", "en_GB"))
 
 
 def test_compressed_files_are_read_by_their_ending(tmp_path: Path) -> None:
@@ -411,8 +397,7 @@ def test_a_home_directory_that_is_not_there_is_named(
 
     with pytest.raises(CorpusError, match=r"^~old\.tsv: there is no such home .* \./~old\.tsv for"):
         read(Path("~old.tsv"))
-    corpus = CorpusConfig(path="./~old.tsv")
-    assert len(list(read_pairs(corpus, languages=LANGUAGES))) == 1
+    assert len(read("./~old.tsv")) == 1
 
 
 def test_an_undefined_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -456,10 +441,10 @@ def test_only_training_text_is_weighted(part: str) -> None:
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
 def test_utf_16_is_named(encoding: str, tmp_path: Path) -> None:
     mark = b"\xfe\xff" if encoding == "utf-16-be" else b""
-    (tmp_path / "pairs.tsv").write_bytes(mark + "perché\twhy\n".encode(encoding))
+    path = written(tmp_path / "pairs.tsv", mark + "perché\twhy\n".encode(encoding))
 
     with pytest.raises(CorpusError, match=r"pairs\.tsv: UTF-16 text; convert it to UTF-8"):
-        list(read_pairs(CorpusConfig(path=str(tmp_path / "pairs.tsv")), languages=("it", "en")))
+        read(path)
 
 
 @pytest.mark.parametrize(

@@ -5,14 +5,13 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.corpora.texts import LANGUAGES, read, written
 
 from dragoman.corpora.cleaning import CleaningReport, clean
 from dragoman.corpora.config import CleaningConfig, CorpusConfig
 from dragoman.corpora.gettext import escape
-from dragoman.corpora.parallel_text import Pair, has_named_sides, read_pairs
+from dragoman.corpora.parallel_text import has_named_sides
 from dragoman.corpora.text_file import CorpusError
-
-LANGUAGES = ("en", "it")
 
 
 def header(*, language: str = "it", charset: str = "UTF-8", plural: str = "n != 1") -> str:
@@ -30,15 +29,6 @@ def entry(text: str, translation: str) -> str:
 def counted(text: str, several: str, *forms: str) -> str:
     strings = "".join(f'msgstr[{number}] "{form}"\n' for number, form in enumerate(forms))
     return f'msgid "{text}"\nmsgid_plural "{several}"\n{strings}\n'
-
-
-def written(path: Path, content: str | bytes) -> Path:
-    path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return path
-
-
-def read(path: Path, languages: tuple[str, str] = LANGUAGES) -> list[Pair]:
-    return list(read_pairs(CorpusConfig(path=str(path)), languages=languages))
 
 
 # What is read
@@ -191,13 +181,3 @@ def test_what_is_no_translation_of_the_two_languages_is_refused_in_a_sentence(
         read(path)
 
     assert "\n" not in str(caught.value)
-
-
-def test_a_template_and_a_file_that_is_cut_short_are_named(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match=r"a\.pot: \.pot files are not read; a template has no"):
-        read(tmp_path / "a.pot")
-    with pytest.raises(CorpusError, match=r"nowhere\.po: there is no such file"):
-        read(tmp_path / "nowhere.po")
-    packed = gzip.compress((header() + entry("a", "b")).encode())
-    with pytest.raises(CorpusError, match="the compressed file is cut short; copy it again"):
-        read(written(tmp_path / "a.po.gz", packed[:-9]))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.corpora.texts import preparation, written
 
 from dragoman.corpora.clean_text import write_clean_text
 from dragoman.corpora.config import CleaningConfig, CorporaConfig, CorpusConfig
@@ -70,7 +71,7 @@ def prepare(tmp_path: Path, said: list[str]) -> Prepare:
             test=(write("test", test),) if test else (),
             **settings,  # type: ignore[arg-type]
         )
-        preparation = TextPreparation(
+        text = TextPreparation(
             tmp_path / "data",
             languages=("en", "it"),
             corpora=corpora,
@@ -78,7 +79,7 @@ def prepare(tmp_path: Path, said: list[str]) -> Prepare:
             tokenizer=TokenizerConfig(kind="bpe", vocab_size=400),
             max_length=max_length,
         )
-        return preparation.prepare(said.append, replace_other=replace_other)
+        return text.prepare(said.append, replace_other=replace_other)
 
     return call
 
@@ -426,23 +427,15 @@ def test_an_interrupted_preparation_is_not_taken_for_the_one_before(
 def test_the_same_files_in_another_place_are_the_same_text(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    corpora = CorporaConfig(train=(CorpusConfig(path="$NUMBERS/train.tsv"),))
-    preparation = TextPreparation(
-        tmp_path / "data",
-        languages=("en", "it"),
-        corpora=corpora,
-        cleaning=CleaningConfig(),
-        tokenizer=TokenizerConfig(kind="words"),
-        max_length=32,
-    )
+    prepare = preparation(tmp_path / "data", "$NUMBERS/train.tsv").prepare
     for place in ("here", "there"):
         (tmp_path / place).mkdir()
         (tmp_path / place / "train.tsv").write_text("\n".join(sentences(100, 150)))
 
     monkeypatch.setenv("NUMBERS", str(tmp_path / "here"))
-    preparation.prepare(lambda message: None, replace_other=False)
+    prepare(print, replace_other=False)
     monkeypatch.setenv("NUMBERS", str(tmp_path / "there"))
-    text = preparation.prepare(lambda message: None, replace_other=False)
+    text = prepare(print, replace_other=False)
 
     assert set(text.summary.files) == {"$NUMBERS/train.tsv"}
 
@@ -454,15 +447,8 @@ def prepare_directory(request: pytest.FixtureRequest, tmp_path: Path) -> Prepare
     write(tmp_path / "corpus", [line.split("\t") for line in sentences(100, 160)])
 
     def call() -> PreparedText:
-        preparation = TextPreparation(
-            tmp_path / "data",
-            languages=("en", "it"),
-            corpora=CorporaConfig(train=(CorpusConfig(path=str(tmp_path / "corpus")),)),
-            cleaning=CleaningConfig(),
-            tokenizer=TokenizerConfig(kind="words", min_frequency=1),
-            max_length=32,
-        )
-        return preparation.prepare(lambda message: None, replace_other=False)
+        of_directory = preparation(tmp_path / "data", tmp_path / "corpus")
+        return of_directory.prepare(print, replace_other=False)
 
     return call
 
@@ -567,37 +553,27 @@ def test_text_of_which_nothing_fits_is_an_error(prepare: Prepare, side: str) -> 
 def test_text_that_was_prepared_with_another_setting_is_refused(
     tmp_path: Path, changes: dict[str, Any]
 ) -> None:
-    (tmp_path / "train.tsv").write_text("\n".join(sentences(100, 160)))
-    preparation = TextPreparation(
-        tmp_path / "data",
-        languages=("en", "it"),
-        corpora=CorporaConfig(train=(CorpusConfig(path=str(tmp_path / "train.tsv")),)),
-        cleaning=CleaningConfig(),
-        tokenizer=TokenizerConfig(kind="words", min_frequency=1),
-        max_length=32,
-    )
-    preparation.prepare(print, replace_other=False)
-    preparation.prepare(print, replace_other=False)
+    train = written(tmp_path / "train.tsv", "\n".join(sentences(100, 160)))
+    before = preparation(tmp_path / "data", train)
+    before.prepare(print, replace_other=False)
+    before.prepare(print, replace_other=False)
 
     with pytest.raises(PreparationError, match=r"\(a setting changed since\)"):
-        replace(preparation, **changes).prepare(print, replace_other=False)
+        replace(before, **changes).prepare(print, replace_other=False)
 
 
 def test_the_sizes_of_two_vocabularies_are_said_in_the_order_of_the_languages(
     tmp_path: Path, said: list[str]
 ) -> None:
     lines = [f"{line}\tuno" for line, _ in (each.split("\t") for each in sentences(100, 160))]
-    (tmp_path / "train.tsv").write_text("\n".join(lines))
-    preparation = TextPreparation(
+    with_two_vocabularies = preparation(
         tmp_path / "data",
-        languages=("en", "it"),
-        corpora=CorporaConfig(train=(CorpusConfig(path=str(tmp_path / "train.tsv")),)),
+        written(tmp_path / "train.tsv", "\n".join(lines)),
         cleaning=CleaningConfig(max_length_ratio=99.0),
         tokenizer=TokenizerConfig(kind="words", min_frequency=1, joint=False),
-        max_length=32,
     )
 
-    text = preparation.prepare(said.append, replace_other=False)
+    text = with_two_vocabularies.prepare(said.append, replace_other=False)
 
     source, target = text.tokenizers.source.vocab_size, text.tokenizers.target.vocab_size
     assert source > target

@@ -7,13 +7,12 @@ from pathlib import Path
 
 import pytest
 import zstandard
+from tests.corpora.texts import LANGUAGES, read, written
 
 from dragoman.corpora.cleaning import CleaningReport, clean
 from dragoman.corpora.config import CleaningConfig, CorpusConfig
-from dragoman.corpora.parallel_text import Pair, has_named_sides, read_pairs
+from dragoman.corpora.parallel_text import has_named_sides, read_pairs
 from dragoman.corpora.text_file import CorpusError
-
-LANGUAGES = ("en", "it")
 
 HEAD = '<?xml version="1.0" encoding="{}"?>\n<tmx version="1.4"><header srclang="en"/><body>\n'
 END = "</body></tmx>\n"
@@ -30,15 +29,6 @@ def unit(**texts: str) -> str:
 
 def memory(*units: str, encoding: str = "UTF-8") -> str:
     return HEAD.format(encoding) + "".join(units) + END
-
-
-def written(path: Path, content: str | bytes) -> Path:
-    path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return path
-
-
-def read(path: Path, languages: tuple[str, str] = LANGUAGES) -> list[Pair]:
-    return list(read_pairs(CorpusConfig(path=str(path)), languages=languages))
 
 
 # What is read

@@ -1,19 +1,18 @@
 """Reading XLIFF: translations that somebody confirmed arrive, of either version, and no others."""
 
 import re
-import tracemalloc
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.corpora.texts import LANGUAGES, read, written
 
 from dragoman.corpora.cleaning import CleaningReport, clean
 from dragoman.corpora.config import CleaningConfig, CorpusConfig
-from dragoman.corpora.parallel_text import Pair, has_named_sides, read_pairs
+from dragoman.corpora.parallel_text import has_named_sides
 from dragoman.corpora.text_file import CorpusError
 
-LANGUAGES = ("en", "it")
 ENGLISH_ITALIAN = 'source-language="en" target-language="it"'
 
 
@@ -50,15 +49,6 @@ def unit_2(*segments: str, attributes: str = "") -> str:
     return (
         f'<unit id="u" {attributes}><notes><note>a note</note></notes>{"".join(segments)}</unit>\n'
     )
-
-
-def written(path: Path, content: str) -> Path:
-    path.write_text(content, encoding="utf-8")
-    return path
-
-
-def read(path: Path, languages: tuple[str, str] = LANGUAGES) -> list[Pair]:
-    return list(read_pairs(CorpusConfig(path=str(path)), languages=languages))
 
 
 # What is read
@@ -261,23 +251,6 @@ def test_a_prefix_on_all_elements_says_nothing(tmp_path: Path) -> None:
     content = re.sub(r"<(/?)(?=[\w-]+[ />])", r"<\1x:", content).replace("xmlns=", "xmlns:x=")
 
     assert read(written(tmp_path / "a.xlf", content)) == [("A cat", "gatto", 3)]
-
-
-def test_nothing_is_kept_of_the_units_that_were_read(tmp_path: Path) -> None:
-    text = "word " * 200
-    units = "".join(unit(f"{n} {text}", f"{n} {text}") for n in range(2000))
-    path = written(tmp_path / "a.xlf", document(units))
-    assert path.stat().st_size > 4_000_000
-
-    tracemalloc.start()
-    try:
-        num_pairs = sum(1 for _ in read_pairs(CorpusConfig(path=str(path)), languages=LANGUAGES))
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-
-    assert num_pairs == 2000
-    assert peak < 1_000_000
 
 
 @pytest.mark.timeout(60)  # seconds; in quadratic time it would be minutes
