@@ -49,6 +49,8 @@ def test_text_that_is_gone_or_has_changed_says_nothing(text: Path, tmp_path: Pat
     assert count_learnt(TEST, training, LANGUAGES) == 1
     other.unlink()
     assert count_learnt(TEST, training, LANGUAGES) == 0
+    nowhere = {"recipe": {"corpora": {"train": [{"path": "a" * 300}]}}, "sha256": {"a" * 300: "0"}}
+    assert count_learnt(TEST, nowhere, LANGUAGES) == 0  # nor what the system does not look at
 
 
 def test_text_on_the_hub_is_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:

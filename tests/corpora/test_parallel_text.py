@@ -6,6 +6,8 @@ import json
 import os
 import re
 import threading
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,8 @@ from hypothesis import strategies as st
 from tests.corpora.texts import LANGUAGES, read, written
 
 from dragoman.corpora.config import CorporaConfig, CorpusConfig
-from dragoman.corpora.parallel_text import Pair, read_pairs
+from dragoman.corpora.fingerprint import fingerprint_corpus
+from dragoman.corpora.parallel_text import Pair, has_named_sides, read_pairs
 from dragoman.corpora.text_file import CorpusError
 
 
@@ -319,6 +322,17 @@ def test_two_files_of_different_lengths_are_refused_with_both_counts(
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match=r"nowhere\.tsv: there is no such file"):
         read(tmp_path / "nowhere.tsv")
+
+
+@pytest.mark.parametrize(
+    "look_at", [has_named_sides, fingerprint_corpus, partial(read_pairs, languages=LANGUAGES)]
+)
+def test_a_place_where_the_system_does_not_look_is_named(look_at: Callable[..., object]) -> None:
+    """As a file in a directory that is closed, but to root none is."""
+    corpus = CorpusConfig(path="a" * 300)
+
+    with pytest.raises(CorpusError, match=r"^a+: cannot be read: File name too long$"):
+        look_at(corpus)
 
 
 def test_a_directory_is_refused(tmp_path: Path) -> None:

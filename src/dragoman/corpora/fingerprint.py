@@ -7,7 +7,7 @@ from dragoman.corpora import huggingface
 from dragoman.corpora.config import CorporaConfig, CorpusConfig
 from dragoman.corpora.file_names import PROVENANCE
 from dragoman.corpora.opus.provenance import Provenance
-from dragoman.corpora.text_file import CorpusError, expand
+from dragoman.corpora.text_file import CorpusError, locate
 from dragoman.durable import checksum
 
 
@@ -56,7 +56,7 @@ def files_of(corpus: CorpusConfig) -> Iterator[tuple[str, Path]]:
     for name in (corpus.path, corpus.source, corpus.target):
         if name is None:
             continue
-        path = expand(name)
+        path = locate(name)
         if path.is_dir():
             for file in _names_of_files(path):
                 yield f"{name}/{file}", path / file

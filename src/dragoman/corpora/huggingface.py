@@ -8,7 +8,7 @@ from pathlib import Path
 from types import ModuleType
 
 from dragoman.corpora.record import sides
-from dragoman.corpora.text_file import CorpusError, Refuse, expand
+from dragoman.corpora.text_file import CorpusError, Refuse, expand, locate
 
 PREFIX = "hf:"
 
@@ -44,7 +44,7 @@ def local_files(address: str) -> Iterator[tuple[str, Path]]:
         CorpusError: the data set cannot be loaded.
     """
     name, config, _ = _parts(address)
-    path = expand(name).absolute()
+    path = locate(name).absolute()
     if not path.is_dir():
         return
     datasets = _import_datasets(address)

@@ -23,7 +23,14 @@ from dragoman.corpora.file_names import (
 from dragoman.corpora.opus.provenance import Provenance
 from dragoman.corpora.po_file import read_po
 from dragoman.corpora.record import sides
-from dragoman.corpora.text_file import CorpusError, Refuse, expand, read_lines, without_blanks
+from dragoman.corpora.text_file import (
+    CorpusError,
+    Refuse,
+    expand,
+    locate,
+    read_lines,
+    without_blanks,
+)
 from dragoman.corpora.tmx import read_tmx
 from dragoman.corpora.xliff import read_xliff
 from dragoman.counting import counted
@@ -47,7 +54,7 @@ def has_named_sides(corpus: CorpusConfig) -> bool:
     """Tell whether the sides are told apart by names, not by the order of columns or files."""
     if corpus.path is None:
         return False
-    path = expand(corpus.path)
+    path = locate(corpus.path)
     is_data_set = corpus.path.startswith(huggingface.PREFIX) or path.is_dir()
     return is_data_set or ending(path) in (*JSON_LINES, *LOCALISATION)
 
@@ -78,7 +85,7 @@ def read_pairs(
         return _read_two_files(expand(corpus.source or ""), expand(corpus.target or ""))
     if corpus.path.startswith(huggingface.PREFIX):
         return starmap(Pair, huggingface.read_hub(corpus.path, languages, refuse))
-    path = expand(corpus.path)
+    path = locate(corpus.path)
     if (path / PROVENANCE).is_file():
         provenance = Provenance.load(path)
         return _read_two_files(*(provenance.path_of(language, path) for language in languages))

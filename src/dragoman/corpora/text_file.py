@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
+from dragoman.corpora.file_names import PROVENANCE
 from dragoman.errors import DragomanError
 
 MAX_LINE_BYTES = 16 * 2**20
@@ -81,6 +82,20 @@ def expand(path: str) -> Path:
             f"{path}: there is no such home directory; write ./{expanded} for a file of this name"
         )
     return Path(expanded)
+
+
+def locate(path: str) -> Path:
+    """Expand the path of a corpus, and make sure that one may look whether it is there.
+
+    Raises:
+        CorpusError: as from `expand`; or a directory is closed to us, or the path is too long.
+    """
+    expanded = expand(path)
+    try:
+        (expanded / PROVENANCE).exists()  # which looks into a directory, too
+    except OSError as error:
+        raise CorpusError(f"{expanded}: cannot be read: {error.strerror}") from error
+    return expanded
 
 
 def as_setting(path: Path) -> str:
