@@ -190,7 +190,7 @@ _FREQUENCIES = {
 
 _transitive_verbs = verbs_where(lambda verb: bool(verb.objects) and verb.frame != "recipient")
 _located_transitive_verbs = verbs_where(
-    lambda verb: bool(verb.objects and verb.places) and verb.frame != "recipient"
+    lambda verb: verb in _transitive_verbs() and bool(verb.places)
 )
 _intransitive_verbs = verbs_where(lambda verb: not verb.objects and verb.frame != "to")
 _motion_verbs = verbs_where(lambda verb: verb.frame == "to")
