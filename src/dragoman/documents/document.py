@@ -26,16 +26,16 @@ class Document:
     """Passages, with what stands before, between and behind them."""
 
     def __init__(self, parts: Sequence[str | Passage]) -> None:
-        """Take the parts in their order; a string is kept."""
+        """Take the parts in their order; a string is kept, and a passage may be at many places."""
         self._parts = parts
-        self._passages = [part for part in parts if not isinstance(part, str)]
+        self._passages = list(dict.fromkeys(part for part in parts if not isinstance(part, str)))
         self.pieces = [piece for passage in self._passages for piece in passage.pieces]
 
     def put_together(self, translations: Sequence[Alternative]) -> Alternative:
         """Write the file again, with each passage translated."""
         translated = put_together_each(self._passages, translations)
-        texts = (each.text for each in translated)
-        written = (part if isinstance(part, str) else next(texts) for part in self._parts)
+        texts = dict(zip(self._passages, (each.text for each in translated), strict=True))
+        written = (part if isinstance(part, str) else texts[part] for part in self._parts)
         return join(translated, "".join(written))
 
 

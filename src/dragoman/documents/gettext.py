@@ -1,10 +1,9 @@
 """Gettext's PO files: what has no translation gets one, marked as fuzzy, as nobody confirmed it."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
 
 from dragoman.corpora.gettext import (
     FUZZY,
@@ -121,31 +120,20 @@ class _Writer:
             yield Edit(entry.keyword, entry.keyword, f"#, {FUZZY}{self.line_break}")
         elif not entry.is_fuzzy:
             yield Edit(entry.flags, entry.flags, f" {FUZZY},")
-        if entry.plural is None:
-            yield self._translate(entry.id, entry.strings)
-            return
         count = len(entry.strings)
         # Arabic has a form for none before that for one; an only form is that of any number.
         one = plural_form(self.plural_forms, 1, count, 0) if count > 1 else count
-        for first, last, message in (
-            (0, one, entry.plural),
-            (one, one + 1, entry.id),
-            (one + 1, count, entry.plural),
-        ):
-            if places := entry.strings[first:last]:
-                yield self._translate(message, places)
+        singular = self._take_apart(entry.id)
+        plural = singular if entry.plural is None else self._take_apart(entry.plural)
+        for form, (start, end) in enumerate(entry.strings):
+            quotation_mark = self.text.index('"', start)
+            yield Edit(quotation_mark, end, singular if form == one else plural)
 
-    def _translate(self, message: str, places: Sequence[tuple[int, int]]) -> Edit:
-        """Write the translation of a message at places that follow each other."""
-        strings = [self.text[start:end] for start, end in places]
-        write = partial(
-            _write,
-            keywords=[string[: string.index('"')] for string in strings],
-            gaps=[self.text[a[1] : b[0]] for a, b in pairwise(places)],
-            line_break=self.line_break,
+    def _take_apart(self, message: str) -> Rewritten:
+        """Take a message apart; its translation is written as the strings behind a keyword."""
+        return Rewritten(
+            read_choices(message, self._read), partial(_write, line_break=self.line_break)
         )
-        passage = Rewritten(read_choices(message, self._read), write)
-        return Edit(places[0][0], places[-1][1], passage)
 
     def _read(self, text: str) -> Passage:
         """Take a text apart: what is in columns, or after a tab, is a text of its own."""
@@ -184,11 +172,9 @@ def _with_breaks(text: str) -> str:
     return text
 
 
-def _write(translation: str, keywords: Sequence[str], gaps: Sequence[str], line_break: str) -> str:
-    """Write a translation behind each keyword: on one line, or a string for each of its lines."""
+def _write(translation: str, line_break: str) -> str:
+    """Write a translation on one line, or as a string for each of its lines."""
     lines = re.findall(r"[^\n]*\n|[^\n]+", translation)
     if len(lines) > 1:
         lines = ["", *lines]
-    strings = line_break.join(f'"{escape(line)}"' for line in lines or [""])
-    filled = [keyword + strings for keyword in keywords]
-    return "".join(map("".join, zip(filled, [*gaps, ""], strict=True)))
+    return line_break.join(f'"{escape(line)}"' for line in lines or [""])
