@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.documents.spreading import spread
+from dragoman.documents.spreading import LINE_WIDTH, break_lines, spread
 
 
 @pytest.mark.parametrize(
@@ -44,3 +44,9 @@ def test_spreading_loses_no_word(text: str, lengths: list[int]) -> None:
     parts = spread(text, lengths)
     assert len(parts) == len(lengths)
     assert " ".join(parts).split() == text.split() or parts == [text] * len(lengths)
+
+
+@pytest.mark.parametrize("words", [["a" * 60], ["a" * 60, "b" * 60], ["a", "b" * 100]])
+def test_what_is_longer_than_a_line_is_written_once(words: list[str]) -> None:
+    assert max(map(len, words)) > LINE_WIDTH
+    assert break_lines(" ".join(words)) == words

@@ -28,8 +28,9 @@ _NEVER_FIRST = "ぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮะ�
 
 
 def break_lines(text: str) -> list[str]:
-    """Cut a text into lines that fit."""
-    return spread(text, [1] * max(1, math.ceil(_width(text) / LINE_WIDTH)))
+    """Cut a text into lines that fit, unless a word alone is longer than a line."""
+    num_words = 1 + sum(1 for _ in _places_to_cut(text))
+    return spread(text, [1] * max(1, min(num_words, math.ceil(_width(text) / LINE_WIDTH))))
 
 
 def spread(text: str, lengths: Sequence[int]) -> list[str]:
