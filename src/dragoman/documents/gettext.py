@@ -29,6 +29,8 @@ from dragoman.documents.languages import check_language
 from dragoman.languages.scripts import EAST_ASIAN_CHARACTER, SENTENCE_ENDS
 from dragoman.markup.passage import Passage
 from dragoman.markup.text_reader import TextReader
+from dragoman.terms.protected import find_protected
+from dragoman.terms.term import cut_at_terms
 
 
 def take_po_apart(text: str, reader: TextReader) -> Document:
@@ -74,6 +76,8 @@ _OPEN = re.compile(
 
 _ACCELERATOR = re.compile(r"(?<!\S)([_&])([^\W\d_])(?!\w*[;_])")
 """The letter with which one opens a menu, after its sign, as in _File and &File."""
+
+_TAG = re.compile(r"<[^<>]*>")
 
 _BEHIND_KEY = f"{SENTENCE_ENDS}:： \n"
 """What stands behind a letter in brackets, as in 開く(_O)… and 名前(_N):"""
@@ -159,8 +163,16 @@ def _accelerate(text: str, sign: str, letter: str) -> str:
     if EAST_ASIAN_CHARACTER.search(words):
         end = len(words.rstrip(_BEHIND_KEY))
         return f"{text[:end]}({sign}{letter.upper()}){text[end:]}"
-    found = re.search(rf"\b{letter}", words, re.IGNORECASE) or re.search(r"[^\W\d_]", words)
+    plain = _without_codes(words)
+    found = re.search(rf"\b{letter}", plain, re.IGNORECASE) or re.search(r"[^\W\d_]", plain)
     return text if found is None else f"{text[: found.start()]}{sign}{text[found.start() :]}"
+
+
+def _without_codes(text: str) -> str:
+    """Write spaces for placeholders and tags, which have letters that nobody sees."""
+    pieces = cut_at_terms(text, find_protected(text))
+    pieces[1::2] = [" " * len(kept) for kept in pieces[1::2]]
+    return _TAG.sub(lambda tag: " " * len(tag[0]), "".join(pieces))
 
 
 _BREAKS: Mapping[int, str] = str.maketrans({"\n": r"\n", "\r": r"\r", "\t": r"\t"})
