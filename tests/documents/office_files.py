@@ -9,7 +9,7 @@ from tests.documents.translated import READER, in_capitals
 
 from dragoman.documents.archive import read_archive, write_archive
 from dragoman.documents.formats import OFFICE_PARTS
-from dragoman.documents.office import OfficeDocument
+from dragoman.documents.office import take_office_apart
 from dragoman.markup.text_reader import TextReader
 
 W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
@@ -46,12 +46,17 @@ def unpacked(content: bytes) -> dict[str, bytes]:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
+def pieces(content: bytes) -> list[str]:
+    passage = take_office_apart(read_archive(content, OFFICE_PARTS), READER)
+    return [piece.strip() for piece in passage.pieces]
+
+
 def translated(
     content: bytes,
     translate: Callable[[str], str] = in_capitals,
     reader: TextReader = READER,
 ) -> bytes:
-    document = OfficeDocument(read_archive(content, OFFICE_PARTS), reader)
+    document = take_office_apart(read_archive(content, OFFICE_PARTS), reader)
     text = document.put_together([says(translate(piece.strip())) for piece in document.pieces]).text
     return write_archive(text, content, OFFICE_PARTS)
 

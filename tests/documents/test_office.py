@@ -16,6 +16,7 @@ from tests.documents.office_files import (
     odt,
     packed,
     paragraph,
+    pieces,
     run,
     translated,
     unpacked,
@@ -25,14 +26,7 @@ from tests.documents.translated import READER
 from dragoman.documents.archive import count_characters, read_archive
 from dragoman.documents.document import DocumentError
 from dragoman.documents.formats import OFFICE_PARTS
-from dragoman.documents.office import OfficeDocument
-
-
-def pieces(content: bytes) -> list[str]:
-    return [
-        piece.strip()
-        for piece in OfficeDocument(read_archive(content, OFFICE_PARTS), READER).pieces
-    ]
+from dragoman.documents.office import take_office_apart
 
 
 def body(content: bytes) -> str:
@@ -507,7 +501,7 @@ def test_open_document_has_spans_in_spans_and_notes_in_paragraphs() -> None:
 )
 def test_what_cannot_be_read_is_refused_in_a_sentence(content: bytes, said: str) -> None:
     with pytest.raises(DocumentError, match=f"^{said}"):
-        OfficeDocument(read_archive(content, OFFICE_PARTS), READER)
+        take_office_apart(read_archive(content, OFFICE_PARTS), READER)
 
 
 @pytest.mark.parametrize("limits", [{"most_bytes": 2**20}, {"most_in_all": 2**20}])

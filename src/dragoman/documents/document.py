@@ -76,6 +76,11 @@ def read_between(parts: Sequence[str], read: Callable[[str], Passage]) -> Docume
     )
 
 
+def join_with(separator: str, parts: Sequence[str | Passage]) -> Document:
+    """Make one document of several, with a separator between them."""
+    return Document([each for part in parts for each in (separator, part)][1:])
+
+
 def line_break_of(text: str) -> str:
     """Return how lines end in a file."""
     return "\r\n" if "\r\n" in text else "\n"

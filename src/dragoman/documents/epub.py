@@ -6,7 +6,7 @@ from functools import partial
 from html import escape, unescape
 
 from dragoman.documents.archive import END
-from dragoman.documents.document import Document, Edit, Rewritten, edit
+from dragoman.documents.document import Edit, Rewritten, edit, join_with
 from dragoman.documents.languages import direction_of, is_of_source, turns
 from dragoman.documents.page import Page
 from dragoman.languages.codes import language_tag
@@ -51,8 +51,7 @@ def take_epub_apart(text: str, reader: TextReader) -> Passage:
         and _IN_COLUMNS.search(text) is not None
         and _IS_FIXED.search(text) is None
     )
-    parts = (_take_part_apart(part, reader, lies_down) for part in text.split(END))
-    return Document([each for part in parts for each in (END, part)][1:])
+    return join_with(END, [_take_part_apart(part, reader, lies_down) for part in text.split(END)])
 
 
 def _take_part_apart(part: str, reader: TextReader, lies_down: bool) -> str | Passage:

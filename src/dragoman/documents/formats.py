@@ -62,7 +62,7 @@ class _InModule:
 
 
 def _of_office(media_type: str) -> DocumentFormat:
-    return DocumentFormat(_InModule("office:OfficeDocument"), media_type, OFFICE_PARTS)
+    return DocumentFormat(_InModule("office:take_office_apart"), media_type, OFFICE_PARTS)
 
 
 _PAGE = DocumentFormat(_InModule("page:Page"), "text/html")

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from dragoman.documents.archive import END
-from dragoman.documents.document import DocumentError
+from dragoman.documents.document import Document, DocumentError, join_with
 from dragoman.documents.formulas import (
     compute_on_opening,
     find_references,
@@ -85,44 +85,41 @@ class _StringPlace:
         return replace(translated, faults=(*translated.faults, "is far too long"))
 
 
-class OfficeDocument:
-    """The parts of an office document, taken apart."""
+def take_office_apart(text: str, reader: TextReader) -> Document:
+    """Take the parts of an office document apart, as `read_archive` returns them.
 
-    def __init__(self, text: str, reader: TextReader) -> None:
-        """Take the parts, as `read_archive` returns them.
+    Raises:
+        DocumentError: one is not well-formed.
+    """
+    parts = text.split(END)
+    references = find_references(parts)
+    computes = any(map(has_computed_text, parts))
 
-        Raises:
-            DocumentError: one is not well-formed.
-        """
-        self._parts, self._reader = text.split(END), reader
-        self._references = find_references(self._parts)
-        self._computes = any(map(has_computed_text, self._parts))
-        self._turns = turns(reader)
-        self.pieces = [
-            piece
-            for part in self._parts
-            if self._is_read(part)
-            for place in self._read(_parse(part))
-            for piece in place.pieces
-        ]
+    def is_read(part: str) -> bool:
+        has_text = _HAS_NO_TEXT.match(part) is None
+        return has_text or (turns(reader) and _SHEET_VIEW in part) or (computes and _SHEETS in part)
+
+    return join_with(
+        END, [_Part(part, references, reader) if is_read(part) else part for part in parts]
+    )
+
+
+class _Part:
+    """A part with text, or with what depends on the language of a text."""
+
+    def __init__(self, xml: str, references: frozenset[str], reader: TextReader) -> None:
+        self._xml, self._references, self._reader = xml, references, reader
+        self.pieces = [piece for place in self._read(_parse(xml)) for piece in place.pieces]
 
     def put_together(self, translations: Sequence[Alternative]) -> Alternative:
-        """Write the parts again. Paragraphs without words stay as they are."""
+        """Write the part again. Paragraphs without words stay as they are."""
         from lxml import etree
 
-        rest = iter(translations)
-        found: list[Alternative] = []
-        written: list[str] = []
-        for part in self._parts:
-            if not self._is_read(part):
-                written.append(part)
-                continue
-            root = _parse(part)
-            found += put_together_each(self._read(root), rest)
-            self._finish(root)
-            xml = etree.tostring(root.getroottree(), encoding="UTF-8", standalone=True)
-            written.append(xml.decode())
-        return join(found, END.join(written))
+        root = _parse(self._xml)
+        found = put_together_each(self._read(root), translations)
+        self._finish(root)
+        xml = etree.tostring(root.getroottree(), encoding="UTF-8", standalone=True)
+        return join(found, xml.decode())
 
     def _finish(self, root: Element) -> None:
         """Change what depends on the language of a part, and not on its words."""
@@ -132,17 +129,12 @@ class OfficeDocument:
             compute_on_opening(root)
         if loses_columns(self._reader.source, self._reader.target):
             lay_down(root)
-        if self._turns:
+        if turns(self._reader):
             turn(root, from_right=is_right_to_left(self._reader.target))
-
-    def _is_read(self, part: str) -> bool:
-        if _HAS_NO_TEXT.match(part) is None:
-            return True
-        return (self._turns and _SHEET_VIEW in part) or (self._computes and _SHEETS in part)
 
     def _read(self, root: Element) -> list[Passage]:
         """Find what has words."""
-        dialect = self._dialect_of(root)
+        dialect = _dialect_of(root, self._references)
         places: list[Passage] = [
             *(  # first, as paragraphs are filled with copies of links
                 _StringPlace(place, self._reader)
@@ -153,12 +145,13 @@ class OfficeDocument:
         ]
         return [place for place in places if place.pieces]
 
-    def _dialect_of(self, root: Element) -> Dialect:
-        if "opendocument" in root.tag:
-            return OpenDocument(root, self._references)
-        if "spreadsheetml" in root.tag:
-            return Spreadsheet(self._references)
-        return OfficeOpenXml()
+
+def _dialect_of(root: Element, references: frozenset[str]) -> Dialect:
+    if "opendocument" in root.tag:
+        return OpenDocument(root, references)
+    if "spreadsheetml" in root.tag:
+        return Spreadsheet(references)
+    return OfficeOpenXml()
 
 
 def _parse(xml: str) -> Element:

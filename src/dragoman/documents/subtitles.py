@@ -17,6 +17,7 @@ from dragoman.documents.document import (
     Edit,
     Rewritten,
     edit,
+    join_with,
     line_break_of,
 )
 from dragoman.documents.rolling import RollingLine, read_rolling_lines, write_rolling_lines
@@ -167,10 +168,10 @@ take_webvtt_apart = partial(_take_apart, blank_ends=True)
 def _read_rolling(lines: Sequence[RollingLine], reader: TextReader) -> Document:
     """Take lines apart as if each were a cue, to be written one below the other, however long."""
     cues = [Cue(line.begin, line.end, (0, 0), "", line.text, "") for line in lines]
-    passages = [
-        _read_group(group, ["\n"] * (len(group) - 1), None, reader) for group in _group(cues)
-    ]
-    return Document([each for passage in passages for each in ("\n", passage)][1:])
+    return join_with(
+        "\n",
+        [_read_group(group, ["\n"] * (len(group) - 1), None, reader) for group in _group(cues)],
+    )
 
 
 def _read_cues(text: str, *, blank_ends: bool) -> Iterator[Cue]:
