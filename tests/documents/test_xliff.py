@@ -215,6 +215,14 @@ def test_a_copy_of_the_source_that_is_to_be_translated_is_no_translation() -> No
         assert translated(old(stays), take_xliff_apart) == old(stays)
 
 
+@pytest.mark.parametrize("mark", ["mtype='protected'", "translate='no'"])
+def test_words_that_are_marked_as_protected_stay(mark: str) -> None:
+    source = f"Press <mrk {mark}>Save Now</mrk> here."
+    document = old(f"<trans-unit><source>{source}</source></trans-unit>")
+    expected = source.replace("Press", "PRESS").replace("here", "HERE")
+    assert targets(translated(document, take_xliff_apart)) == [expected]
+
+
 def test_names_of_choices_stay() -> None:
     source = "{n, plural, =0 {no cat} one {<x id='1'/> cat} other {# cats of {m}}}"
     document = old(f"<trans-unit><source>{source}</source></trans-unit>")

@@ -210,6 +210,7 @@ class _Reader(HTMLParser):
         translate = (values.get("translate") or "").lower()
         marked = translate == "no" or "notranslate" in classes
         marked = marked or values.get("epub:type") == "page-list"  # numbers, some of them Roman
+        marked = marked or values.get("mtype") == "protected"  # of XLIFF 1.2
         is_void = tag in _VOID.split() and not self._is_xml
         self.mark("void" if is_void else "open", tag, marked=marked, asked=translate == "yes")
 
