@@ -31,7 +31,7 @@ from dragoman.tokenizers.normalisation import undirected
 
 _TIME = r"(?:(\d+):)?(\d\d?):(\d\d)[,.](\d{1,3})"
 _TIMING = re.compile(rf"[ \t]*{_TIME}[ \t]*-->[ \t]*{_TIME}(?:[ \t].*)?\s*")
-_ALMOST = re.compile(rf"[ \t]*{_TIME}[ \t]*-{{1,3}}>")
+_ALMOST = re.compile(rf"[ \t]*(?:{_TIME}[ \t]*[-–—]{{1,3}}>|-?\d+:\d\d[\d:.,; \t]*-->)")
 """A line of times with a slip in it, which would be shown as words."""
 
 _NUMBER = re.compile(r"\s*\d+\s*")
