@@ -30,6 +30,7 @@ from dragoman.engines.protocol import EngineKind
 from dragoman.evaluation.config import EvaluationConfig
 from dragoman.evaluation.metrics import score
 from dragoman.interop.ctranslate2 import export_ctranslate2
+from dragoman.memory import keep_freed_memory
 from dragoman.model_directory import ModelDirectory
 from dragoman.planning.machine import matrix_rate
 from dragoman.shortlist.file import SHORTLIST_NAME
@@ -93,6 +94,7 @@ def measure(
     models: dict[str, Path], pairs: Sequence[Pair], options: argparse.Namespace
 ) -> Iterator[Measurement]:
     """Let the models take turns."""
+    keep_freed_memory()  # as commands do
     for name_of_engine, engine in ENGINES.items():
         able = {
             name: path

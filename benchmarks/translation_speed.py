@@ -100,14 +100,16 @@ class Measurement:
 
 
 def use_pytorch(precision: Precision, *, shortlist: bool = False) -> Prepare:
-    """Translate as `Translator` does with PyTorch."""
+    """Translate as commands do with PyTorch."""
 
     def prepare(
         model: Path, copy: Path | None, tokenizers: TokenizerPair, device: str
     ) -> Translate:
         del copy, tokenizers
         from dragoman.engines.selection import EngineSettings, build_pytorch_engine
+        from dragoman.memory import keep_freed_memory
 
+        keep_freed_memory()
         settings = EngineSettings(device=device, precision=precision, shortlist=shortlist)
         return by_search(build_pytorch_engine(ModelDirectory(model), settings))
 

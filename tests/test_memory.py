@@ -10,12 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.memory import (
-    HUGE_BYTES,
-    keep_freed_memory,
-    peak_mib,
-    room_mib,
-)
+from dragoman.bulk.job import TranslatorSettings
+from dragoman.memory import HUGE_BYTES, keep_freed_memory, peak_mib, room_mib
+from dragoman.translator import Translator
+
+MODEL = Path(__file__).parent / "fixtures" / "release-0.1.0" / "model"
 
 PROGRAM = """
 import resource, sys, torch
@@ -39,6 +38,19 @@ def page_faults(way: str) -> int:
 @pytest.mark.skipif(sys.platform != "linux", reason="of glibc")
 def test_memory_is_fetched_once() -> None:
     assert page_faults("kept") < 0.1 * page_faults("returned")
+
+
+def test_commands_keep_it_and_programs_decide_for_themselves(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls: list[str] = []
+    monkeypatch.setattr("dragoman.memory.keep_freed_memory", lambda: calls.append("kept"))
+
+    Translator(MODEL, engine="pytorch")
+    assert not calls
+
+    TranslatorSettings(model=MODEL).load()
+    assert calls == ["kept"]
 
 
 def test_another_allocator_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:

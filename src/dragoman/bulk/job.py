@@ -35,9 +35,11 @@ class TranslatorSettings(EngineSettings):
     glossary: Path | None = None
 
     def load(self) -> "Translator":
-        """Load the model."""
+        """Load the model, in a process that does nothing but translate."""
+        from dragoman.memory import keep_freed_memory
         from dragoman.translator import Translator
 
+        keep_freed_memory()
         return Translator(
             self.model,
             engine=self.engine,

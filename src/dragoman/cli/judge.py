@@ -72,11 +72,11 @@ def judge(
     computation
         What computes, and where.
     """
+    from dragoman.bulk.job import TranslatorSettings
     from dragoman.corpora.config import CorpusConfig
     from dragoman.corpora.fingerprint import files_of
     from dragoman.corpora.parallel_text import read_pairs
     from dragoman.corpora.signs import Signs
-    from dragoman.translator import Translator
 
     corpus = CorpusConfig(path=pairs)
     if output is not None:
@@ -84,7 +84,7 @@ def judge(
     languages = computation.find(model).description.languages
     signs = Signs(corpus, languages)
     read, written = tee(signs.watch(read_pairs(corpus, languages=languages)))
-    translator = Translator(model, **vars(computation))
+    translator = TranslatorSettings(model=model, **vars(computation)).load()
     judged = translator.judge_pairs((pair.source, pair.target) for pair in read)
     write = _as_json if json else _as_columns
     exit_code = 0

@@ -231,7 +231,6 @@ def build_pytorch_engine(directory: ModelDirectory, settings: EngineSettings) ->
         _import_pytorch()
         from dragoman.device import choose_device, choose_precision
         from dragoman.engines.pytorch import PyTorchEngine
-        from dragoman.memory import keep_freed_memory
 
         device = choose_device(settings.device)
     except ModuleNotFoundError as error:
@@ -242,8 +241,6 @@ def build_pytorch_engine(directory: ModelDirectory, settings: EngineSettings) ->
         import torch
 
         torch.set_num_threads(settings.threads)
-    if device.type == "cpu":
-        keep_freed_memory()
     model = directory.load_model(str(device))
     special = directory.description.special_ids
     return PyTorchEngine(
