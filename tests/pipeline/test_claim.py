@@ -145,6 +145,22 @@ def test_a_run_without_checkpoints_keeps_its_recipe_if_it_is_finished_or_has_a_m
         claim(make_recipe(seed=2), tmp_path)
 
 
+def test_a_model_whose_checkpoints_are_gone_is_not_replaced_by_a_new_beginning(
+    make_recipe: MakeRecipe, tmp_path: Path, display: Listener
+) -> None:
+    run = tmp_path / "run"
+    run.mkdir()
+    claim(make_recipe(), run)
+    (run / "model.safetensors").touch()
+
+    with pytest.raises(RunError, match=r"no checkpoints to go on from, .* model\.safetensors; bring"):
+        train_model(make_recipe(), run, display)
+
+    assert not (run / "model.safetensors").read_bytes()
+    (run / "finished").touch()  # then nothing begins anew
+    claim(make_recipe(), run)
+
+
 HOLDS = """
 import errno, fcntl, os, signal, sys
 from pathlib import Path

@@ -148,10 +148,10 @@ def claim(recipe: Recipe, directory: Path) -> None:
 
 
 def check_belongs(recipe: Recipe, directory: Path) -> None:
-    """Make sure that a directory is new, or that its run is that of a recipe.
+    """Make sure that a directory is new, or that its run is that of a recipe and can go on.
 
     Raises:
-        RunError: it is not.
+        RunError: it is not, or cannot.
     """
     check_free(directory)
     if not has_weights(directory):
@@ -161,6 +161,11 @@ def check_belongs(recipe: Recipe, directory: Path) -> None:
         raise RunError(
             f"{directory}: it holds the run of another recipe ({'; '.join(changed[:MOST_NAMED])}"
             f"{more}); undo the change, or name another directory with -o"
+        )
+    if not has_trained(directory):
+        raise RunError(
+            f"{directory}: there are no checkpoints to go on from, and to begin anew would replace "
+            f"{WEIGHTS_NAME}; bring them back, remove it, or name another directory with -o"
         )
 
 
@@ -267,7 +272,7 @@ def reopen_without_model(directory: Path) -> str | None:
 
 
 def has_weights(directory: Path) -> bool:
-    """Tell whether another recipe would lose weights that the run in a directory has made.
+    """Tell whether a new beginning would lose weights that the run in a directory has made.
 
     Whoever deletes checkpoints, or leaves them out of a copy, keeps the model.
     """
