@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from shlex import quote
+from typing import Any
 
 from dragoman.bulk.files import Distribute, Progress, translate_files
 from dragoman.bulk.job import Job, TranslatorSettings
@@ -39,7 +40,8 @@ SOURCES, TRANSLATIONS, PAIRS = "sources.txt", "translations.jsonl", "distilled.t
 """With several texts, the pairs are in distilled-1.tsv, distilled-2.tsv and so on."""
 
 ORIGIN = "origin.json"
-"""Records what the translations were made from."""
+"""Records what the translations were made from: checksums of the text and of the teacher's weights,
+and the search."""
 
 SUMMARY = "summary.json"
 """Records how many of them are taught, and why others are not."""
@@ -71,47 +73,6 @@ class Distillation:
 
     assignments: tuple[str, ...] = ()
     """Changes to the student's recipe, as section.key=value."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Origin:
-    """What translations were made from."""
-
-    sources: str
-    """SHA-256 of the text."""
-
-    teacher: str
-    """SHA-256 of the weights."""
-
-    search: SearchConfig
-
-    def write(self, folder: Path) -> None:
-        """Record it, before there are translations."""
-        write_atomically(folder / ORIGIN, json.dumps(self._as_table(), indent=2))
-
-    def compare(self, folder: Path) -> None:
-        """Make sure that the translations in a folder were made from this.
-
-        Raises:
-            DistillationError: they were made from something else, or it cannot be told from what.
-        """
-        try:
-            before = json.loads((folder / ORIGIN).read_bytes())
-            changed = [name for name, value in self._as_table().items() if before[name] != value]
-        except (OSError, ValueError, TypeError, LookupError, RecursionError) as error:
-            raise DistillationError(
-                f"{folder / ORIGIN}: it is missing or damaged ({error!r}); remove {folder} "
-                "to begin anew"
-            ) from error
-        if changed:
-            raise DistillationError(
-                f"{folder}: it holds translations of another text, by another teacher, or by "
-                f"another search ({' and '.join(changed)} changed since); undo the change, or name "
-                "another directory with -o"
-            )
-
-    def _as_table(self) -> dict[str, object]:
-        return {"sources": self.sources, "teacher": self.teacher, **asdict(self.search)}
 
 
 def distil(
@@ -217,17 +178,17 @@ def _translate(
         cleaning=recipe.cleaning,
         say=display.message,
     )
-    of = _Origin(
-        sources=checksum(newest),
-        teacher=teacher.description.weights_sha256,
-        search=search,
-    )
+    origin = {
+        "sources": checksum(newest),
+        "teacher": teacher.description.weights_sha256,
+        **asdict(search),
+    }
     if (folder / TRANSLATIONS).exists():  # it appears when it is complete
         newest.unlink()
-        of.compare(folder)
+        _compare(origin, folder)
     else:
         newest.replace(folder / SOURCES)
-        of.write(folder)
+        write_atomically(folder / ORIGIN, json.dumps(origin, indent=2))
         display.message(f"{order.teacher} translates them")
         translator = TranslatorSettings(model=order.teacher, search=search)
         job = Job(
@@ -242,6 +203,28 @@ def _translate(
     display.message(_account(kept, left_out))
     summary = {"kept": kept, "left_out": left_out}
     write_atomically(folder / SUMMARY, json.dumps(summary, indent=2))
+
+
+def _compare(origin: dict[str, Any], folder: Path) -> None:
+    """Make sure that the translations in a folder were made from this.
+
+    Raises:
+        DistillationError: they were made from something else, or it cannot be told from what.
+    """
+    try:
+        before = json.loads((folder / ORIGIN).read_bytes())
+        changed = [name for name, value in origin.items() if before[name] != value]
+    except (OSError, ValueError, TypeError, LookupError, RecursionError) as error:
+        raise DistillationError(
+            f"{folder / ORIGIN}: it is missing or damaged ({error!r}); remove {folder} "
+            "to begin anew"
+        ) from error
+    if changed:
+        raise DistillationError(
+            f"{folder}: it holds translations of another text, by another teacher, or by "
+            f"another search ({' and '.join(changed)} changed since); undo the change, or name "
+            "another directory with -o"
+        )
 
 
 def _search(teacher: ModelDirectory, n_best: int) -> SearchConfig:
