@@ -153,7 +153,9 @@ def test_a_model_whose_checkpoints_are_gone_is_not_replaced_by_a_new_beginning(
     claim(make_recipe(), run)
     (run / "model.safetensors").touch()
 
-    with pytest.raises(RunError, match=r"no checkpoints to go on from, .* model\.safetensors; bring"):
+    with pytest.raises(
+        RunError, match=r"no checkpoints to go on from, .* model\.safetensors; bring"
+    ):
         train_model(make_recipe(), run, display)
 
     assert not (run / "model.safetensors").read_bytes()

@@ -46,41 +46,30 @@ def check_combinable(directories: Sequence[ModelDirectory], remedy: str) -> None
     """
     if len(directories) < 2:  # noqa: PLR2004
         raise UsageError("name two models or more, as one alone stays what it is")
-    first, *others = directories
-    first.refuse_ensemble()
-    for i, other in enumerate(others, start=1):
+    directories[0].refuse_ensemble()
+    for i, other in enumerate(directories[1:], start=1):
         other.refuse_ensemble()
-        _check_weights(directories[:i], other)
-        _check_languages(first, other)
-        if objection := _objection(first, other):
-            raise CombinationError(f"{other.path}: it {objection}; {remedy}")
+        if objection := _objection(directories[:i], other, remedy):
+            raise CombinationError(f"{other.path}: it {objection}")
 
 
-def _check_weights(earlier: Sequence[ModelDirectory], other: ModelDirectory) -> None:
+def _objection(earlier: Sequence[ModelDirectory], other: ModelDirectory, remedy: str) -> str | None:
+    """Say why a model does not go with those before it, which do; None if it does."""
+    first = earlier[0]
+    ours, theirs = first.description, other.description
     for one in earlier:
-        if one.description.weights_sha256 == other.description.weights_sha256:
-            raise CombinationError(
-                f"{other.path}: it has the same weights as {one.path}; leave one out"
-            )
-
-
-def _check_languages(first: ModelDirectory, other: ModelDirectory) -> None:
-    ours, theirs = first.description.languages, other.description.languages
-    if ours != theirs:
-        raise CombinationError(
-            f"{other.path}: it translates {' to '.join(theirs)}, not {' to '.join(ours)}; name "
+        if one.description.weights_sha256 == theirs.weights_sha256:
+            return f"has the same weights as {one.path}; leave one out"
+    if ours.languages != theirs.languages:
+        return (
+            f"translates {' to '.join(theirs.languages)}, not {' to '.join(ours.languages)}; name "
             "models of the same languages"
         )
-
-
-def _objection(first: ModelDirectory, other: ModelDirectory) -> str | None:
-    """Say what does not mean the same in both models; None if all does."""
-    ours, theirs = first.description, other.description
     if (ours.tokenizer, ours.special_ids) != (theirs.tokenizer, theirs.special_ids):
-        return f"has another vocabulary than {first.path}"
+        return f"has another vocabulary than {first.path}; {remedy}"
     if changed := other_sizes(ours.model, theirs.model, ()):
         sizes = "; ".join(f"model.{key}: {change}" for key, change in changed.items())
-        return f"has other sizes than {first.path} ({sizes})"
+        return f"has other sizes than {first.path} ({sizes}); {remedy}"
     return None
 
 
