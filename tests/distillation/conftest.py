@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.pipeline.conftest import sentences, write_lines
 
 from dragoman.bulk.block_translator import Done
 from dragoman.bulk.file_format import Block
@@ -15,9 +16,6 @@ from dragoman.bulk.kept import KeptParts
 from dragoman.pipeline.run import train_model
 from dragoman.recipe import recipe_from_table
 from dragoman.training.display import Display
-
-NUMBERS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
-NUMERI = ["nulla", "uno", "due", "tre", "quattro", "cinque", "sei", "sette", "otto", "nove"]
 
 RECIPE: dict[str, Any] = {
     "source_language": "en",
@@ -47,16 +45,6 @@ RECIPE: dict[str, Any] = {
 """What the teacher is trained from, but for its text."""
 
 
-class Listener(Display):
-    """Remembers what a person would read."""
-
-    def __init__(self) -> None:
-        self.messages: list[str] = []
-
-    def message(self, text: str) -> None:
-        self.messages.append(text)
-
-
 class Counting:
     """Translates in this process, and notes how many lines; it dies after so many blocks."""
 
@@ -72,19 +60,6 @@ class Counting:
                 self._left -= 1
                 if self._left == 0:
                     raise KeyboardInterrupt
-
-
-def sentences(first: int, last: int) -> list[str]:
-    """Write numbers out, digit by digit, in English and Italian."""
-    return [
-        f"{' '.join(NUMBERS[int(d)] for d in str(n))}\t{' '.join(NUMERI[int(d)] for d in str(n))}"
-        for n in range(first, last)
-    ]
-
-
-def write_lines(path: Path, lines: list[str]) -> str:
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    return str(path)
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import load_file
-from tests.distillation.conftest import Listener, sentences, write_lines
+from tests.pipeline.conftest import Listener, sentences, write_lines
 
 from dragoman import Translator
 from dragoman.cli import main

@@ -10,8 +10,8 @@ import pytest
 from dragoman.recipe import Recipe, recipe_from_table
 from dragoman.training.display import Display
 
-NUMBERS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
-NUMERI = ["uno", "due", "tre", "quattro", "cinque", "sei", "sette", "otto", "nove", "dieci"]
+NUMBERS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+NUMERI = ["nulla", "uno", "due", "tre", "quattro", "cinque", "sei", "sette", "otto", "nove"]
 
 SMALL: dict[str, Any] = {
     "source_language": "en",

@@ -78,7 +78,8 @@ MODEL = Path("tests/fixtures/release-0.1.0/model")
 """Its vocabulary is unigram."""
 
 
-def test_what_a_run_begins_with_may_have_had_any_dropout_but_no_other_sizes() -> None:
+@pytest.mark.parametrize("name", ["from_model", "layers_from"])
+def test_what_a_run_begins_with_may_have_had_any_dropout_but_no_other_sizes(name: str) -> None:
     theirs = to_table(ModelDirectory(MODEL).description.model)
     rates = {name: 0.45 for name in theirs if name.endswith("dropout")}
 
@@ -89,7 +90,7 @@ def test_what_a_run_begins_with_may_have_had_any_dropout_but_no_other_sizes() ->
                 "target_language": "it",
                 "corpora": {"train": [{"path": "a.tsv"}]},
                 "model": theirs | changes,
-                "training": {"from_model": str(MODEL)},
+                "training": {name: str(MODEL)},
             }
         )
 

@@ -17,7 +17,7 @@ from dragoman.corpora.learnt import count_learnt
 from dragoman.decoding.config import SearchConfig
 from dragoman.engines.protocol import EngineError
 from dragoman.engines.pytorch import PyTorchEngine
-from dragoman.errors import DragomanError, UsageError
+from dragoman.errors import UsageError
 from dragoman.model.ensemble import Ensemble
 from dragoman.model_directory import ModelDirectory, ModelError
 from dragoman.pipeline.beginning import take_weights
@@ -122,23 +122,9 @@ def test_its_directory_holds_all_weights_and_where_they_are_from(
     assert of_both == {part: 2 * count for part, count in of_one.items()}
 
 
-@pytest.mark.parametrize(
-    ("others", "objection"),
-    [
-        ([], "name two models or more"),
-        ([1], "model1: it has the same weights as .*model1; leave one out"),
-        ([2, 2], "model2: it has the same weights as .*model2; leave one out"),
-    ],
-)
-def test_models_that_add_nothing_are_refused(
-    make_model: MakeModel, tmp_path: Path, others: list[int], objection: str
-) -> None:
-    models = {seed: make_model(seed) for seed in (1, 2)}
-
-    with pytest.raises(DragomanError, match=objection):
-        make_ensemble([models[1], *(models[seed] for seed in others)], tmp_path / "all")
-
-    assert not (tmp_path / "all").exists()
+def test_one_model_alone_is_refused(make_model: MakeModel, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="name two models or more"):
+        make_ensemble([make_model(1)], tmp_path / "all")
 
 
 def test_more_models_than_a_description_may_name_are_refused(tmp_path: Path) -> None:
@@ -163,21 +149,6 @@ def test_models_that_cannot_decide_together_are_refused(
 
     (models[0] / "recipe.toml").touch()
     with pytest.raises(CombinationError, match=f"train it with {models[0]}/recipe.toml, which"):
-        make_ensemble(models, tmp_path / "all")
-
-
-def test_models_of_other_languages_are_named_instead(make_model: MakeModel, tmp_path: Path) -> None:
-    models = [make_model(1), make_model(2)]
-    description = models[1] / "model.toml"
-    other = description.read_text(encoding="utf-8").replace(
-        'target_language = "it"', 'target_language = "de"'
-    )
-    description.write_text(other, encoding="utf-8")
-
-    with pytest.raises(
-        CombinationError,
-        match=r"model2: it translates en to de, not en to it; name models of the same languages$",
-    ):
         make_ensemble(models, tmp_path / "all")
 
 

@@ -32,18 +32,6 @@ def weights(run: Path) -> dict[str, bytes]:
     return {name: tensor.tobytes() for name, tensor in load_file(run / "model.safetensors").items()}
 
 
-def test_a_run_whose_last_validation_is_out_of_turn_finishes_with_bleu(
-    make_recipe: MakeRecipe, tmp_path: Path, display: Listener
-) -> None:
-    recipe = make_recipe(training__metric="BLEU", training__updates=3, training__validate_every=2)
-
-    assert train_model(recipe, tmp_path / "run", display) is None
-
-    events = read_journal(tmp_path / "run" / "journal.jsonl")
-    validated = {e["update"]: "BLEU" in e for e in events if e["event"] == "validation"}
-    assert validated == {2: True, 3: True}
-
-
 def test_the_page_for_researchers_names_all_that_a_journal_has(
     make_recipe: MakeRecipe, tmp_path: Path, display: Listener
 ) -> None:
@@ -105,18 +93,6 @@ def test_a_place_where_nobody_may_write_is_named_with_the_remedy(
     expected = r"^/sys/x: cannot be written: [^;]+; name another directory with -o$"
     with pytest.raises(RunError, match=expected):
         train_model(make_recipe(), Path("/sys/x"), display)
-
-
-def test_validations_between_searches_compute_the_loss_only(
-    make_recipe: MakeRecipe, tmp_path: Path, display: Listener
-) -> None:
-    recipe = make_recipe(training__updates=5, training__validate_every=1, training__search_every=3)
-
-    train_model(recipe, tmp_path / "run", display)
-
-    events = read_journal(tmp_path / "run" / "journal.jsonl")
-    searched = [e["update"] for e in events if e["event"] == "validation" and "BLEU" in e]
-    assert searched == [3, 5]
 
 
 @pytest.mark.parametrize(("warmup", "share"), [(2, None), (3, "100 %"), (60, "5 %")])
@@ -263,17 +239,6 @@ def test_following_the_advice_of_an_error_leads_on(
 
     card = (tmp_path / "run" / "README.md").read_text()
     assert "| train | 1 | 50 | 40 | 10 evaluation sentences left out |" in card
-
-
-def test_a_corrected_path_leads_on(
-    make_recipe: MakeRecipe, tmp_path: Path, display: Listener
-) -> None:
-    with pytest.raises(DragomanError, match=r"nowhere\.tsv"):
-        train_model(
-            make_recipe(corpora__train=[{"path": "nowhere.tsv"}]), tmp_path / "run", display
-        )
-
-    assert train_model(make_recipe(), tmp_path / "run", display) is None
 
 
 def test_until_there_is_a_checkpoint_another_setting_prepares_the_text_again(

@@ -20,7 +20,7 @@ from dragoman.config import read_table
 from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.primer.corpus import generate
 from dragoman.errors import OUT_OF_MEMORY
-from dragoman.planning import machine, plan
+from dragoman.planning import plan
 from dragoman.planning.choice import Candidate
 from dragoman.planning.plan import make_plan
 from dragoman.planning.rehearsal import Rehearsal, RehearsalMemoryError, rehearse
@@ -164,16 +164,6 @@ def test_the_device_of_the_recipe_is_planned_for(
 
     assert set(guessed) == {torch.device("meta")}
     assert made.reasons[1].startswith("machine: meta,")
-
-
-def test_more_threads_are_guessed_to_train_faster(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine, "matrix_rate", lambda *_, **__: 4e12)
-    guesses = []
-    for threads in (1, 2, 64):
-        monkeypatch.setattr("torch.get_num_threads", lambda: threads)  # noqa: B023
-        guesses.append(machine.training_rate(10**6, torch.device("cpu"), torch.float32))
-
-    assert guesses == pytest.approx([25_000, 50_000, 200_000])  # 0.3 of the rate at most
 
 
 def test_no_more_checkpoints_are_averaged_than_are_kept(

@@ -57,18 +57,6 @@ def test_events_carry_the_time(tmp_path: Path) -> None:
     assert before - 0.001 <= event["time"] <= time.time() + 0.001  # rounded to milliseconds
 
 
-def test_a_journal_that_lost_its_end_is_not_filled_up(tmp_path: Path) -> None:
-    path = tmp_path / "journal.jsonl"
-    with Journal(path) as journal:
-        journal.write("update", update=1)
-        size = journal.size
-
-    with Journal(path, size=size + 100) as resumed:
-        resumed.write("update", update=2)
-
-    assert [event["update"] for event in read_journal(path)] == [1, 2]
-
-
 def test_a_line_that_lost_its_end_does_not_run_into_the_next(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
     path.write_text('{"event": "update", "update": 1}\n{"event": "upd')
@@ -86,10 +74,12 @@ def test_a_line_that_is_being_written_is_not_read_yet(tmp_path: Path) -> None:
     assert read_journal(path) == [{"event": "update", "update": 1}]
 
 
-@pytest.mark.parametrize("line", ["nonsense", "3", "{}", '{"event": 3}', "\x00", ""])
-def test_a_line_that_is_no_event_is_named(line: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "line", [b"nonsense", b"3", b"{}", b'{"event": 3}', b"\x00", b"", b'{"event": "\xff"}']
+)
+def test_a_line_that_is_no_event_is_named(line: bytes, tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
-    path.write_text(f'{{"event": "start"}}\n{line}\n')
+    path.write_bytes(b'{"event": "start"}\n' + line + b"\n")
 
     with pytest.raises(JournalError, match=r"journal\.jsonl:2: not an event"):
         read_journal(path)
@@ -98,11 +88,3 @@ def test_a_line_that_is_no_event_is_named(line: str, tmp_path: Path) -> None:
 def test_a_missing_journal_is_named(tmp_path: Path) -> None:
     with pytest.raises(JournalError, match="there is no such journal"):
         read_journal(tmp_path / "journal.jsonl")
-
-
-def test_a_line_that_is_no_text_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "journal.jsonl"
-    path.write_bytes(b'{"event": "start"}\n{"event": "\xff"}\n')
-
-    with pytest.raises(JournalError, match=r"journal\.jsonl:2: not an event"):
-        read_journal(path)

@@ -366,27 +366,6 @@ def test_a_checkpoint_of_another_run_is_never_gone_on_from(
         make_trainer("foreign").resume()
 
 
-@pytest.mark.parametrize("optimizer", ["adamw", "muon"])
-def test_a_checkpoint_has_the_size_that_is_foretold(make_trainer: Any, optimizer: str) -> None:
-    trainer = make_trainer("run", optimizer=optimizer)
-    foretold = trainer.optimizers.shapes()
-
-    trainer.run()
-
-    tensors = trainer.optimizers.tensors()
-    assert foretold == {name: tuple(tensor.shape) for name, tensor in tensors.items()}
-
-
-def test_a_run_that_could_not_be_saved_is_not_begun(
-    make_trainer: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    usage = shutil.disk_usage(tmp_path)._replace(free=0)
-    monkeypatch.setattr("shutil.disk_usage", lambda path: usage)
-
-    with pytest.raises(CheckpointError, match="are free; make space"):
-        make_trainer("run").resume()
-
-
 @pytest.mark.parametrize("flushed", [0, 6])  # the journal, and the folder of the checkpoint
 def test_a_save_that_fails_leaves_the_one_checkpoint_that_is_kept(
     make_trainer: Any, monkeypatch: pytest.MonkeyPatch, flushed: int
@@ -486,13 +465,6 @@ def test_a_run_of_a_single_update_is_judged(make_trainer: Any) -> None:
     trainer.run()
 
     assert trainer.progress.best_update == 1
-
-
-def test_the_last_update_is_searched_wherever_it_falls(make_trainer: Any) -> None:
-    trainer = make_trainer("run", updates=10, metric="BLEU")
-
-    trainer.run()
-    assert trainer.progress.update == 10
 
 
 @pytest.mark.parametrize("settings", [{"precision": "bf16"}, {"optimizer": "muon"}])
