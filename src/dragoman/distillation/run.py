@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from shlex import quote
@@ -128,23 +128,24 @@ def _require_text(order: Distillation, judges: CorporaConfig) -> None:
     Raises:
         CorpusError: it is one to translate, or one that the student is judged by.
     """
-    read = [path for corpus in order.corpora for _, path in files_of(corpus)]
-    for path in [*read, *order.monolingual]:
-        if not path.exists():
-            raise CorpusError(f"{path}: there is no such file")
+    _require_files(order.corpora, order.monolingual)
     for use, corpora in (("validation", judges.validation), ("test", judges.test)):
         try:
-            paths = [path for corpus in corpora for _, path in files_of(corpus)]
-            missing = next((path for path in paths if not path.exists()), None)
-            problem = missing and f"{missing}: there is no such file"
-        except CorpusError as error:  # a variable is not defined
-            problem = str(error)
-        if problem:
+            _require_files(corpora)
+        except CorpusError as error:
             raise CorpusError(
-                f"{problem}, and the student is judged by it; run the command where "
+                f"{error}, and the student is judged by it; run the command where "
                 f"{order.teacher} was trained, or name another text with --set "
                 f"'corpora.{use}=[{{path=\"dev.tsv\"}}]'"
-            )
+            ) from error
+
+
+def _require_files(corpora: Sequence[CorpusConfig], monolingual: Sequence[Path] = ()) -> None:
+    """Miss files that are not there, or cannot be named because a variable is not defined."""
+    paths = [path for corpus in corpora for _, path in files_of(corpus)]
+    for path in (*paths, *monolingual):
+        if not path.exists():
+            raise CorpusError(f"{path}: there is no such file")
 
 
 def _files(order: Distillation) -> list[Path]:

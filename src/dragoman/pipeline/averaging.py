@@ -61,16 +61,15 @@ def average_models(
 
 
 def _normalise(shares: Sequence[float], count: int) -> list[float]:
-    of_one = []
     if len(shares) == count and all(0 < share < math.inf for share in shares):
         of_largest = [share / max(shares) for share in shares]
         of_one = [share / sum(of_largest) for share in of_largest]
-    if not of_one or 0 in of_one:
-        raise UsageError(
-            f"give each of the {count} models a positive share of its own, as in --share 1 "
-            "--share 3, or leave out --share"
-        )
-    return of_one
+        if 0 not in of_one:
+            return of_one
+    raise UsageError(
+        f"give each of the {count} models a positive share of its own, as in --share 1 --share 3, "
+        "or leave out --share"
+    )
 
 
 def _average(
