@@ -20,7 +20,12 @@ from dragoman.evaluation.statistics import EvaluationError
 from dragoman.model_directory import ModelDirectory
 from dragoman.pipeline.claim import RunError
 from dragoman.pipeline.publication import Publisher, unique_names
-from dragoman.pipeline.run import _prepare_text, _resample, train_model
+from dragoman.pipeline.run import (
+    _doubts_about_the_rate,
+    _prepare_text,
+    _resample,
+    train_model,
+)
 from dragoman.training.journal import read_journal
 
 from .conftest import SMALL, Listener, MakeRecipe, sentences, write_lines
@@ -95,15 +100,17 @@ def test_a_place_where_nobody_may_write_is_named_with_the_remedy(
         train_model(make_recipe(), Path("/sys/x"), display)
 
 
-@pytest.mark.parametrize(("warmup", "share"), [(2, None), (3, "100 %"), (60, "5 %")])
+@pytest.mark.parametrize(
+    ("updates", "warmup", "shares"), [(3, 2, []), (3, 3, ["100 %"]), (3, 60, ["5 %"]), (1, 1, [])]
+)
 def test_a_warm_up_as_long_as_the_training_is_warned_of(
-    warmup: int, share: str | None, make_recipe: MakeRecipe, tmp_path: Path, display: Listener
+    updates: int, warmup: int, shares: list[str], make_recipe: MakeRecipe
 ) -> None:
-    train_model(make_recipe(training__warmup_updates=warmup), tmp_path / "run", display)
+    recipe = make_recipe(training__updates=updates, training__warmup_updates=warmup)
 
-    said = [line for line in display.messages if "training.warmup_updates" in line]
-    assert len(said) == (share is not None)
-    assert share is None or f"ends at {share} of its peak" in said[0]
+    said = list(_doubts_about_the_rate(recipe))
+
+    assert [re.findall(r"ends at (.+) of its peak", line) for line in said] == [[s] for s in shares]
 
 
 @pytest.mark.parametrize(
@@ -116,14 +123,11 @@ def test_a_peak_that_is_taken_for_a_factor_on_the_paper_s_formula_is_warned_of(
     rate: float,
     warned: bool,
     make_recipe: MakeRecipe,
-    tmp_path: Path,
-    display: Listener,
 ) -> None:
     training = {**SMALL["training"], "schedule": schedule, "learning_rate": rate}
 
-    train_model(make_recipe(training=training), tmp_path / "run", display)
+    said = list(_doubts_about_the_rate(make_recipe(training=training)))
 
-    said = [line for line in display.messages if "training.learning_rate" in line]
     # 0.001 * 16^-0.5 * 1^-0.5
     assert ["peaks at 0.00025;" in line for line in said] == [True] * warned
 

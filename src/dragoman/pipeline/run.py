@@ -295,7 +295,7 @@ def _announce(recipe: Recipe, trainer: Trainer, text: PreparedText, display: Dis
 def _doubts_about_the_rate(recipe: Recipe) -> Iterator[str]:
     """Say where the settings make a learning rate that hardly anybody means."""
     training = recipe.training
-    if training.warmup_updates >= training.updates:
+    if training.warmup_updates >= training.updates > 1:
         share = training.updates / training.warmup_updates  # of the peak, when it ends
         yield (
             f"training.warmup_updates = {training.warmup_updates} of training.updates = "
