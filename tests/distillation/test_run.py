@@ -329,6 +329,10 @@ def test_what_was_translated_before_an_interruption_is_not_translated_again(
 
 def test_a_finished_translation_is_not_made_again(start: Distil, run: Path) -> None:
     translate_only(start, sentences(100, 140))
+    origin = run / "distillation" / "origin.json"
+    recorded = json.loads(origin.read_bytes())
+    del recorded["patience"]  # as if it were a newer setting
+    origin.write_text(json.dumps(recorded))
 
     _, counting, _ = start(sentences(100, 140))
 

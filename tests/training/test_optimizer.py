@@ -6,7 +6,7 @@ from inspect import unwrap
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from dragoman.model.config import TransformerConfig
 from dragoman.model.transformer import Transformer
@@ -178,12 +178,8 @@ def test_what_a_checkpoint_keeps_brings_the_state_back(optimizer: str) -> None:
 def _step(model: Transformer, optimizers: Optimizers, *, seed: int) -> None:
     torch.manual_seed(seed)
     for parameter in model.parameters():
-        parameter.grad = _like(parameter)
+        parameter.grad = torch.randn_like(parameter)
     optimizers.step(0.01)
-
-
-def _like(parameter: Tensor) -> Tensor:
-    return torch.randn(parameter.shape)
 
 
 def test_an_optimizer_of_ones_own_is_missed_before_the_first_update() -> None:

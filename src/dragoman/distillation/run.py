@@ -213,7 +213,8 @@ def _compare(origin: dict[str, Any], folder: Path) -> None:
         DistillationError: they were made from something else, or it cannot be told from what.
     """
     try:
-        before = json.loads((folder / ORIGIN).read_bytes())
+        recorded = json.loads((folder / ORIGIN).read_bytes())
+        before = asdict(SearchConfig()) | recorded  # which may lack newer settings
         changed = [name for name, value in origin.items() if before[name] != value]
     except (OSError, ValueError, TypeError, LookupError, RecursionError) as error:
         raise DistillationError(
