@@ -292,12 +292,13 @@ def test_the_output_may_be_a_pipe(model: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("option", [[], ["--jobs", "2"], ["--field", "title"]])
 def test_a_directory_in_the_place_of_a_file_is_named(tmp_path: Path, option: list[str]) -> None:
-    text = tmp_path / "in.txt"
+    text, out = tmp_path / "in.txt", tmp_path / "out.txt"
+    aligned = ("--alignments", tmp_path)
     text.touch()
 
-    for read, written in ((text, tmp_path), (tmp_path, tmp_path / "out.txt")):
+    for files in ((text, "-o", tmp_path), (tmp_path, "-o", out), (text, "-o", out, *aligned)):
         with pytest.raises(DragomanError, match=f"{tmp_path}: a directory stands where a file is"):
-            run(tmp_path / "model", read, "-o", written, *option)
+            run(tmp_path / "model", *files, *option)
 
 
 def test_whoever_names_the_text_before_the_model_is_told_the_order(

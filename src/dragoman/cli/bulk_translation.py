@@ -50,7 +50,7 @@ def bulk_output(
     from dragoman.model_directory.description import DESCRIPTION_NAME
 
     _check(options)  # first, as --cluster may have taken the only file for its address
-    for path in filter(None, (output, *files)):
+    for path in filter(None, (output, alignments, *files)):
         if path in files and (path / DESCRIPTION_NAME).is_file():
             raise UsageError(f"{path}: it is a model, which comes first, and then the text")
         if path.is_dir():
