@@ -227,8 +227,13 @@ def test_two_engines_are_named_below_a_comparison(
 
 
 def test_evaluate_writes_all_sentences_and_overwrites_nothing_that_it_reads(
-    model: Path, test_set: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    model: Path,
+    test_set: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
+    monkeypatch.setenv("TEXTS", str(tmp_path))
     pairs = [line.split("\t") for line in test_set.read_text(encoding="utf-8").splitlines()]
     system, out = tmp_path / "system.txt", tmp_path / "sentences.tsv"
     system.write_text("".join(f"{target}\n" for _, target in pairs), encoding="utf-8")
@@ -241,6 +246,14 @@ def test_evaluate_writes_all_sentences_and_overwrites_nothing_that_it_reads(
     of_other = ["evaluate", str(system), str(test_set), "--compare", str(model), "--sentences"]
     assert main([*of_other, str(model / "model.toml")]) == 2
     assert taken.read_bytes() == before
+
+    by_variable = ["evaluate", str(model), "$TEXTS/test.tsv", "--glossary", "$TEXTS/terms.tsv"]
+    (tmp_path / "terms.tsv").write_text("cat\tgatto\n")
+    for taken in (test_set, tmp_path / "terms.tsv"):
+        before = taken.read_bytes()
+        assert main([*by_variable, "--sentences", str(taken)]) == 2
+        assert taken.read_bytes() == before
+    capsys.readouterr()
 
     assert main([*command, str(out)]) == 0
     assert "engines" not in capsys.readouterr().out  # a file has none that could differ

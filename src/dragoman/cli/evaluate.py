@@ -16,6 +16,7 @@ from dragoman.counting import counted
 from dragoman.durable import open_whole
 
 if TYPE_CHECKING:
+    from dragoman.corpora.config import CorpusConfig
     from dragoman.corpora.parallel_text import Pair
     from dragoman.evaluation.config import EvaluationConfig
     from dragoman.translator import Translator
@@ -41,8 +42,8 @@ class ScoringOptions:
     bootstrap_samples: WholeNumber | None = None
     """Resampled test sets for intervals, which need at least 40, and p-values; 0 omits both."""
 
-    def settings(self, compared: Sequence[Path], languages: tuple[str, str]) -> "EvaluationConfig":
-        """Complete the options from the first model's recipe, or by what the language needs.
+    def settings(self, model: Path | None, languages: tuple[str, str]) -> "EvaluationConfig":
+        """Complete the options from a model's recipe, or by what the language needs.
 
         Raises:
             UsageError: a value is unknown.
@@ -51,8 +52,7 @@ class ScoringOptions:
         from dragoman.evaluation.config import EvaluationConfig, usual_evaluation
 
         given = {name: value for name, value in vars(self).items() if value is not None}
-        models = [path for path in compared if path.is_dir()]
-        recorded = _recorded_settings(models[0]) if models else None
+        recorded = _recorded_settings(model) if model else None
         usual = to_table(recorded) if recorded else usual_evaluation(languages[1])
         with settings_are_options(vars(self)):
             return from_table(EvaluationConfig, {**usual, **given})
@@ -71,6 +71,37 @@ class TestSet:
 
     languages: Languages | None = None
     """JSON fields or codes in TMX, PO and XLIFF, such as en-it; by default those of the model."""
+
+    def corpus(self, pairs: Path | None) -> "CorpusConfig":
+        """Say what is read.
+
+        Raises:
+            UsageError: it is not one test set, or languages have no effect.
+        """
+        from dragoman.corpora.config import CorpusConfig
+        from dragoman.corpora.parallel_text import has_named_sides
+        from dragoman.errors import UsageError
+        from dragoman.model_directory import DESCRIPTION_NAME
+
+        given = [path is not None for path in (pairs, self.source, self.reference)]
+        if given not in ([True, False, False], [False, True, True]):
+            raise UsageError(
+                "give a model, or a file of translations, and then a test set: either PAIRS.tsv, "
+                "or both --source and --reference"
+            )
+        if pairs is not None and (pairs / DESCRIPTION_NAME).is_file():
+            raise UsageError(f"{pairs}: it is a model, which comes first, and then the test set")
+        corpus = CorpusConfig(
+            path=str(pairs) if pairs else None,
+            source=str(self.source) if self.source else None,
+            target=str(self.reference) if self.reference else None,
+        )
+        if self.languages is not None and not has_named_sides(corpus):
+            raise UsageError(
+                f"--languages {self.languages}: it names the sides of JSON lines, TMX, PO and "
+                "XLIFF, and this text has sides without names; leave it out"
+            )
+        return corpus
 
 
 @Parameter(name="*")
@@ -134,40 +165,41 @@ def evaluate(
     scoring
         Changes to the evaluation settings of the model's recipe, or to the usual ones.
     """
+    from dragoman.corpora.fingerprint import files_of
     from dragoman.errors import UsageError
     from dragoman.evaluation.sentences import compare_sentences
     from dragoman.evaluation.statistics import require_packages
 
     compared = [path for path in (model, compare) if path]
+    corpus = test_set.corpus(pairs)
     if output.sentences is not None:
-        given = (pairs, test_set.source, test_set.reference, translation.glossary)
-        read = [path for path in (*compared, *given) if path]
-        for path in compared:
-            check_outputs([output.sentences], model=path, read=read)
+        read = [*compared, *(path for _, path in files_of(corpus)), *translation.files_read]
+        check_outputs([output.sentences], models=compared, read=read)
     _check_systems(compared, translation)
-    languages = _languages(test_set, compared)
-    settings = scoring.settings(compared, languages)
+    first_model = next(filter(Path.is_dir, compared), None)
+    languages = _languages(test_set, first_model)
+    settings = scoring.settings(first_model, languages)
     require_packages(settings)
     if compare is not None and not settings.bootstrap_samples:
         raise UsageError(
             "without resampled test sets there is nothing to compare the systems on; give "
             "--bootstrap-samples"
         )
-    sources, references = _read_test_set(pairs, test_set, languages)
+    sources, references = _read_test_set(corpus, languages)
     _warn_of_unspaced(references, settings)
     systems = [_system(path, sources, translation) for path in compared]
-    names = tuple(map(str, compared))
     # A file that cannot be written must fail now, not after the long work.
     with nullcontext() if output.sentences is None else open_whole(output.sentences) as file:
         translations = [system.translate() for system in systems]
         if file is not None:
-            for row in compare_sentences(sources, references, translations, settings, names):
+            for row in compare_sentences(
+                sources, references, translations, settings, [str(path) for path in compared]
+            ):
                 file.write(row.encode(errors="backslashreplace"))
     table, text = _score(compared, translations, references, settings)
     engines = [system.engine for system in systems]
-    table = {"sentences": len(references), "engines": engines, **table}
     if output.json:
-        print_json(table)
+        print_json({"sentences": len(references), "engines": engines, **table})
     else:
         print(text + _note_of_engines(compared, engines))
 
@@ -261,44 +293,22 @@ def _languages_of(model: Path) -> tuple[str, str]:
     return ModelDirectory(model).description.languages
 
 
-def _languages(test_set: TestSet, compared: list[Path]) -> tuple[str, str]:
-    """Choose the languages of a test set: those that are given, or those of the first model."""
+def _languages(test_set: TestSet, model: Path | None) -> tuple[str, str]:
+    """Choose the languages of a test set: those that are given, or those of a model."""
     from dragoman.corpora.languages import parse_languages
 
     if test_set.languages is not None:
         return parse_languages(test_set.languages)
-    models = [path for path in compared if path.is_dir()]
-    return _languages_of(models[0]) if models else ("source", "target")
+    return _languages_of(model) if model else ("source", "target")
 
 
 def _read_test_set(
-    pairs: Path | None, test_set: TestSet, languages: tuple[str, str]
+    corpus: "CorpusConfig", languages: tuple[str, str]
 ) -> tuple[list[str], list[str]]:
     """Read both sides of a test set."""
-    from dragoman.corpora.config import CorpusConfig
-    from dragoman.corpora.parallel_text import has_named_sides, read_pairs
+    from dragoman.corpora.parallel_text import read_pairs
     from dragoman.corpora.signs import Signs
-    from dragoman.errors import UsageError
-    from dragoman.model_directory import DESCRIPTION_NAME
 
-    given = [path is not None for path in (pairs, test_set.source, test_set.reference)]
-    if given not in ([True, False, False], [False, True, True]):
-        raise UsageError(
-            "give a model, or a file of translations, and then a test set: either PAIRS.tsv, or "
-            "both --source and --reference"
-        )
-    if pairs is not None and (pairs / DESCRIPTION_NAME).is_file():
-        raise UsageError(f"{pairs}: it is a model, which comes first, and then the test set")
-    corpus = CorpusConfig(
-        path=str(pairs) if pairs else None,
-        source=str(test_set.source) if test_set.source else None,
-        target=str(test_set.reference) if test_set.reference else None,
-    )
-    if test_set.languages is not None and not has_named_sides(corpus):
-        raise UsageError(
-            f"--languages {test_set.languages}: it names the sides of JSON lines, TMX, PO "
-            "and XLIFF, and this text has sides without names; leave it out"
-        )
     signs = Signs(corpus, languages)
     read = list(signs.watch(read_pairs(corpus, languages=languages)))
     for warning in signs.warnings():

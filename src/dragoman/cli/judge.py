@@ -80,7 +80,7 @@ def judge(
 
     corpus = CorpusConfig(path=pairs)
     if output is not None:
-        check_outputs([output], model=model, read=[path for _, path in files_of(corpus)])
+        check_outputs([output], models=[model], read=[path for _, path in files_of(corpus)])
     languages = computation.find(model).description.languages
     signs = Signs(corpus, languages)
     read, written = tee(signs.watch(read_pairs(corpus, languages=languages)))

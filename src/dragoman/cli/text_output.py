@@ -18,14 +18,14 @@ _OF_MODEL = (
 """The files of a model, or of a run that can be resumed; text may lie beside them."""
 
 
-def check_outputs(written: Sequence[Path], *, model: Path, read: Sequence[Path]) -> None:
-    """Make sure that no output overwrites the model, an input or another output.
+def check_outputs(written: Sequence[Path], *, models: Sequence[Path], read: Sequence[Path]) -> None:
+    """Make sure that no output overwrites a model, an input or another output.
 
     Raises:
         UsageError: two names refer to one file, perhaps through a link.
     """
-    of_model = [path for pattern in _OF_MODEL for path in model.glob(pattern)]
-    check_written(written, read=[*read, *of_model])
+    of_models = [path for model in models for pattern in _OF_MODEL for path in model.glob(pattern)]
+    check_written(written, read=[*read, *of_models])
 
 
 def warn(said: str) -> None:

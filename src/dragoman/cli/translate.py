@@ -141,15 +141,14 @@ def translate(
         Long files and records.
     """
     from dragoman.bulk.formats import check_names, check_names_of_records, choose_format
-    from dragoman.corpora.text_file import expand
 
     if bulk.field is None:
         check_names(files, output.output, are_aligned=output.alignments is not None)
     else:
         check_names_of_records(files, output.output)
     written = [path for path in (output.output, output.alignments) if path is not None]
-    read = [*files, *(expand(str(path)) for path in [translation.glossary] if path)]
-    check_outputs(written, model=model, read=read)
+    read = [*files, *translation.files_read]
+    check_outputs(written, models=[model], read=read)
     place = bulk_output(files, output.output, output.alignments, bulk)
     if place is None:
         return _translate_at_once(model, files, translation, search, output)

@@ -68,6 +68,13 @@ class TranslationOptions(EngineOptions):
     shortlist: Flag = False
     """Search only among the tokens that `dragoman shortlist` allows for each sentence."""
 
+    @property
+    def files_read(self) -> list[Path]:
+        """The files that are read besides the model and the text."""
+        from dragoman.corpora.text_file import expand
+
+        return [] if self.glossary is None else [expand(str(self.glossary))]
+
     def load(self, model: Path, search: "SearchConfig | None" = None) -> "Translator":
         """Load a model."""
         return self.settings(model, search).load()
