@@ -1,7 +1,6 @@
 """A real Ray cluster on this machine, with actors that die."""
 
 import json
-import os
 import socket
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +10,7 @@ import pytest
 from dragoman.bulk.file_format import LINES_PER_BLOCK, LINES_PER_BLOCK_ON_GPU, BulkError
 from dragoman.bulk.files import rejections_path
 from dragoman.bulk.job import Job
-from dragoman.bulk.ray_cluster import _environment, on_cluster, on_processors
+from dragoman.bulk.ray_cluster import on_cluster, on_processors
 from dragoman.errors import UsageError
 
 from .conftest import LINES, POISON, Start, result_of
@@ -56,16 +55,3 @@ def test_a_cluster_translates_on_processors_in_blocks_for_these(job: Job) -> Non
     assert on_processors(job).translator.device == "cpu"
     with pytest.raises(UsageError, match="--cluster translates on processors, not on cuda; leave"):
         on_processors(asked_for)
-
-
-def test_the_environment_is_as_it_was_when_a_cluster_has_started(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("HERE", "before")
-    monkeypatch.delenv("NOWHERE", raising=False)
-
-    with _environment({"HERE": "now", "NOWHERE": "now"}):
-        assert (os.environ["HERE"], os.environ["NOWHERE"]) == ("now", "now")
-
-    assert os.environ["HERE"] == "before"
-    assert "NOWHERE" not in os.environ

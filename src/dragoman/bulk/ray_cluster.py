@@ -69,7 +69,8 @@ def _distribute(
     Raises:
         BulkError: the cluster cannot be reached, or an actor met an error that it cannot set aside.
     """
-    with _quiet(), _connected(address):
+    _be_quiet()
+    with _connected(address):
         import ray
         from ray.data import ActorPoolStrategy
 
@@ -140,14 +141,14 @@ def _connected(address: str | None) -> Iterator[None]:
         if address is not None:
             ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
         else:
-            with _environment(OF_THE_CLUSTER):
-                ray.init(
-                    address="local",
-                    num_cpus=num_cpus(),
-                    include_dashboard=False,
-                    log_to_driver=False,
-                    logging_level=logging.ERROR,
-                )
+            os.environ.update(OF_THE_CLUSTER)
+            ray.init(
+                address="local",
+                num_cpus=num_cpus(),
+                include_dashboard=False,
+                log_to_driver=False,
+                logging_level=logging.ERROR,
+            )
     except Exception as error:  # Ray raises nothing narrower when its start takes too long
         raise BulkError(f"the Ray cluster {address or 'of this machine'}: {error}") from error
     try:
@@ -172,30 +173,12 @@ def _reach(address: str) -> None:
         ) from None
 
 
-@contextlib.contextmanager
-def _environment(variables: dict[str, str]) -> Iterator[None]:
-    """Set environment variables for processes that are started meanwhile."""
-    before = dict(os.environ)
-    os.environ.update(variables)
-    try:
-        yield
-    finally:
-        for name in variables:
-            if name in before:
-                os.environ[name] = before[name]
-            else:
-                del os.environ[name]
-
-
-@contextlib.contextmanager
-def _quiet() -> Iterator[None]:
+def _be_quiet() -> None:
     """Keep Ray's progress bars and messages about itself from the user."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", category=DeprecationWarning, module=r"ray\.")
-        from ray.data import DataContext
+    warnings.filterwarnings("ignore", category=DeprecationWarning, module=r"ray\.")
+    from ray.data import DataContext
 
-        context = DataContext.get_current()
-        context.enable_progress_bars = False
-        context.print_on_execution_start = False
-        logging.getLogger("ray.data").setLevel(logging.ERROR)
-        yield
+    context = DataContext.get_current()
+    context.enable_progress_bars = False
+    context.print_on_execution_start = False
+    logging.getLogger("ray.data").setLevel(logging.ERROR)
