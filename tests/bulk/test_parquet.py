@@ -4,6 +4,7 @@ import io
 import pickle
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -91,9 +92,17 @@ def test_columns_of_one_name_are_not_guessed_at(tmp_path: Path) -> None:
         ParquetTable(path, "t", "it").cut(8)
 
 
-def test_a_column_is_not_mistaken_for_a_field_of_another(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"a": [{"b": "x"}], "a.b": ["The cat."]},
+        {"a.b": pa.array(["The cat."], pa.large_string())},  # as polars and pandas write
+    ],
+    ids=["a field of another has its name", "large"],
+)
+def test_the_texts_of_a_column_are_read(columns: dict[str, Any], tmp_path: Path) -> None:
     path = tmp_path / "in.parquet"
-    parquet.write_table(pa.table({"a": [{"b": "x"}], "a.b": ["The cat."]}), path)
+    parquet.write_table(pa.table(columns), path)
     format_ = ParquetTable(path, "a.b", "it")
 
     ((line,),) = map(format_.read, format_.cut(8))
@@ -127,12 +136,14 @@ def test_a_damaged_group_of_rows_is_named(table: Path) -> None:
         assert str(error.value) == f"{table}: damaged: its row group 2 cannot be read"
 
 
-def test_a_damaged_footer_is_named(table: Path) -> None:
+def test_what_is_no_table_and_a_damaged_footer_are_named(table: Path) -> None:
     size = int.from_bytes(table.read_bytes()[-8:-4], "little")
     damage(table, at=-8 - size)
+    for content in (table.read_bytes(), b"text"):
+        table.write_bytes(content)
 
-    with pytest.raises(CorpusError, match=r"in\.parquet: not a Parquet file, or a damaged one"):
-        ParquetTable(table, "t", "it").cut(8)
+        with pytest.raises(CorpusError, match=r"in\.parquet: not a Parquet file, or a damaged one"):
+            ParquetTable(table, "t", "it").cut(8)
 
 
 def damage(path: Path, *, at: int) -> None:
@@ -150,14 +161,6 @@ def test_a_text_that_is_not_utf_8_is_named_by_its_row(tmp_path: Path) -> None:
         ParquetTable(path, "t", "it").cut(8)
 
 
-def test_another_file_is_no_table(tmp_path: Path) -> None:
-    path = tmp_path / "in.parquet"
-    path.write_text("text")
-
-    with pytest.raises(CorpusError, match=r"in\.parquet: not a Parquet file"):
-        ParquetTable(path, "t", "it").cut(8)
-
-
 def test_a_group_of_more_than_a_million_rows_stays_one(tmp_path: Path) -> None:
     path, output = tmp_path / "in.parquet", tmp_path / "out.parquet"
     num_rows = 2**20 + 1
@@ -169,17 +172,6 @@ def test_a_group_of_more_than_a_million_rows_stays_one(tmp_path: Path) -> None:
 
     written = parquet.read_metadata(output)
     assert (written.num_row_groups, written.num_rows) == (1, num_rows)
-
-
-def test_texts_may_be_of_the_large_kind(tmp_path: Path) -> None:
-    """Polars and pandas write them."""
-    path = tmp_path / "in.parquet"
-    parquet.write_table(pa.table({"t": pa.array(["The cat."], pa.large_string())}), path)
-    format_ = ParquetTable(path, "t", "it")
-
-    ((line,),) = map(format_.read, format_.cut(8))
-
-    assert line.text == "The cat."
 
 
 def test_a_group_without_rows_stays_one(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from dragoman.bulk.unchanged import Unchanged
 from dragoman.bulk.workers import _feed, _Worker, with_workers
 
 from .conftest import LINES, POISON, Start, blocks_in, held_after, result_of
+from .test_files import expected
 
 STARTING = """
 import sys, time
@@ -37,7 +38,6 @@ if "--multiprocessing-fork" in sys.orig_argv:
 """Has each worker stand still before it has imported anything, until there is a file `go-on`."""
 
 POISONED = [*LINES[:19], "w1 poison w2", *LINES[20:]]
-
 
 BLOCK = Block(number=0, file=0, start=0, size=9, first_line=0, first_line_of_file=0, num_lines=8)
 
@@ -58,10 +58,6 @@ def is_running(process: int) -> bool:
     except FileNotFoundError:
         return False
     return state != "Z"
-
-
-def expected(job: Job) -> str:
-    return "\n".join(job.translator.load()(LINES))
 
 
 def test_a_worker_that_is_killed_is_replaced_and_nothing_is_lost(job: Job, start: Start) -> None:

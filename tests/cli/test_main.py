@@ -381,11 +381,6 @@ def test_a_mistake_of_ours_is_one_sentence_and_a_traceback_where_it_is_asked_for
         main(["train", "--debug"])
 
 
-def test_debug_shows_the_traceback(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="there is no model here"):
-        main(["translate", str(tmp_path), "--debug"])
-
-
 def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert outcome(capsys, "--version") == (0, "0.1.0\n")
 

@@ -84,19 +84,6 @@ def test_a_byte_order_mark_is_not_text(model: Path, tmp_path: Path) -> None:
     assert output.read_text() == Translator(model, device="cpu")("the cat") + "\n"
 
 
-def test_files_follow_each_other_on_standard_output(
-    model: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "a").write_text("the cat\nthe dog\n")
-    (tmp_path / "b").write_text("")
-    (tmp_path / "c").write_text("table\n")
-
-    run(model, tmp_path / "a", tmp_path / "b", tmp_path / "c")
-
-    expected = Translator(model, device="cpu")(["the cat", "the dog", "table"])
-    assert capfd.readouterr().out == "".join(f"{line}\n" for line in expected)
-
-
 def test_a_file_that_is_missing_is_told_before_others_are_translated(
     model: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -108,14 +95,15 @@ def test_a_file_that_is_missing_is_told_before_others_are_translated(
     assert capfd.readouterr().out == ""
 
 
-def test_a_file_without_a_last_line_feed_does_not_run_into_the_next(
+def test_files_follow_each_other_each_from_a_line_of_its_own(
     model: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "a").write_bytes(b"the cat\nthe dog")
-    (tmp_path / "b").write_bytes(b"table\r")
-    (tmp_path / "c").write_bytes(b"the cat")
+    contents = [b"the cat\nthe dog", b"table\r", b"", b"the cat"]
+    files = [tmp_path / str(i) for i in range(len(contents))]
+    for file, content in zip(files, contents, strict=True):
+        file.write_bytes(content)
 
-    run(model, tmp_path / "a", tmp_path / "b", tmp_path / "c")
+    run(model, *files)
 
     expected = Translator(model, device="cpu")(["the cat", "the dog", "table", "the cat"])
     assert capfd.readouterr().out == "{}\n{}\n{}\r\n{}".format(*expected)
@@ -335,24 +323,17 @@ def test_options_of_a_beam_need_one(model: Path, option: list[str]) -> None:
         run(model, os.devnull, "--sample", "1", *option)
 
 
-def test_text_that_is_not_utf_8_is_refused_with_its_place(model: Path, tmp_path: Path) -> None:
+def test_text_that_is_not_utf_8_is_refused_with_its_place_and_an_earlier_output_stays(
+    model: Path, tmp_path: Path
+) -> None:
     source, output = tmp_path / "in.txt", tmp_path / "out.txt"
     source.write_bytes(b"the cat\nthe d\xffg\n")
+    output.write_text("earlier")
 
     with pytest.raises(CorpusError, match=r"in\.txt:2: not UTF-8 \(byte 0xff at position 5\)"):
         run(model, source, "-o", output)
 
-    assert [path.name for path in tmp_path.iterdir()] == ["in.txt"]
-
-
-def test_an_interrupted_file_keeps_what_stood_there(model: Path, tmp_path: Path) -> None:
-    source, output = tmp_path / "in.txt", tmp_path / "out.txt"
-    source.write_bytes(b"the cat\n\xff\n")
-    output.write_text("earlier")
-
-    with pytest.raises(CorpusError):
-        run(model, source, "-o", output)
-
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.txt", "out.txt"]
     assert output.read_text() == "earlier"
 
 

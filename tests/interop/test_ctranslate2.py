@@ -7,7 +7,6 @@ import random
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -29,7 +28,6 @@ from dragoman.interop import ctranslate2 as exporting
 from dragoman.interop.ctranslate2 import FEWEST_POSITIONS, export_ctranslate2
 from dragoman.interop.export import ExportError, Proof, compare_rounded
 from dragoman.interop.proof import Agreement, EngineCopy, LoadedModel, Pair, compare
-from dragoman.interop.staging import OutputError
 from dragoman.model.positional_encoding import sinusoids
 from dragoman.model_directory import ModelDirectory, ModelError, update_description
 from dragoman.shortlist.shortlist import Shortlist
@@ -607,17 +605,6 @@ def test_a_copy_that_computes_something_else_is_not_written(
         export_ctranslate2(directory.path)
 
     assert sorted(directory.path.iterdir()) == before
-
-
-def test_a_directory_of_something_else_is_not_replaced(save: Save, tmp_path: Path) -> None:
-    directory = save()
-    (tmp_path / "precious").mkdir()
-    (tmp_path / "precious" / "file").touch()
-
-    with pytest.raises(OutputError, match="precious: it is not an export"):
-        export_ctranslate2(directory.path, tmp_path / "precious")
-
-    assert (tmp_path / "precious" / "file").exists()
 
 
 @pytest.mark.parametrize("output", [[], ["-o", "elsewhere"]])
