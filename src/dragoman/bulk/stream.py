@@ -97,9 +97,7 @@ def translate_document(
         lines = document.read(block)
         translations = translator.translate(line.text or "" for line in lines)
         for line, translation in zip(lines, translations, strict=True):
-            translated = Translated(translation)
-            written.append(document.write(len(written), line, translated))
+            written.append(document.write(len(written), line, Translated(translation)))
             doubts.look_at(line.text or "")
-            yield from warnings_of(line, translated)
     yield from document.put_together(stream, written)
     yield from doubts.warnings()
