@@ -671,7 +671,7 @@ def test_without_pytorch_a_sentence_says_how_to_install_it(saved: Path) -> None:
         [sys.executable, "-c", program, saved], check=True, capture_output=True, text=True
     )
 
-    assert 'pip install "dragoman[train]" installs' in run.stdout
+    assert 'pip install --editable ".[train]" installs' in run.stdout
     assert f'"dragoman export {saved} --to ctranslate2" makes' in run.stdout
 
 

@@ -153,7 +153,8 @@ def test_a_package_that_is_not_installed_is_named_with_the_way_to_install_it(
 
     assert outcome(capsys, *arguments) == (
         1,
-        f'dragoman: this command needs {package}: pip install "dragoman[{extra}]" installs it\n',
+        f'dragoman: this command needs {package}: pip install --editable ".[{extra}]" where '
+        "Dragoman was cloned installs it\n",
     )
 
 

@@ -261,7 +261,8 @@ def test_without_matplotlib_the_way_to_install_it_is_said_and_pages_do_without(
 
     assert outcome(capsys, "plot", "positions", "-o", tmp_path / "p.svg") == (
         1,
-        'dragoman: this command needs matplotlib: pip install "dragoman[plot]" installs it\n',
+        'dragoman: this command needs matplotlib: pip install --editable ".[plot]" where Dragoman '
+        "was cloned installs it\n",
     )
     assert not list(tmp_path.iterdir())
     assert outcome(capsys, "plot", "masks", "-o", tmp_path / "m.html")[0] == 0

@@ -411,7 +411,7 @@ def test_without_transformers_nothing_is_written(
 
     assert main(["export", str(directory.path), "--to", "marian"]) == 1
 
-    message = 'this command needs transformers: pip install "dragoman[marian]" installs it'
+    message = 'this command needs transformers: pip install --editable ".[marian]" '
     assert capsys.readouterr().err == f"dragoman: {message}\n"
     assert sorted(directory.path.iterdir()) == before
 

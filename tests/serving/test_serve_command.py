@@ -51,7 +51,8 @@ def test_without_the_packages_a_sentence_says_how_to_install_them(
 
     assert outcome(capsys, "nowhere") == (
         1,
-        f'dragoman: this command needs {package}: pip install "dragoman[serve]" installs it\n',
+        f'dragoman: this command needs {package}: pip install --editable ".[serve]" where Dragoman '
+        "was cloned installs it\n",
     )
 
 

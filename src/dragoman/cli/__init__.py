@@ -223,7 +223,8 @@ def _one_sentence(error: Exception, command: Sequence[str]) -> str:
     if isinstance(error, ModuleNotFoundError):
         package = (error.name or "").partition(".")[0]
         if extra := EXTRAS.get(package):
-            return f'this command needs {package}: pip install "dragoman[{extra}]" installs it'
+            install = f'pip install --editable ".[{extra}]" where Dragoman was cloned'
+            return f"this command needs {package}: {install} installs it"
     if _is_out_of_memory(error):
         less = (TO_NEED_LESS_MEMORY[name] for name in command if name in TO_NEED_LESS_MEMORY)
         return f"{OUT_OF_MEMORY}; {next(less, 'ask for less at once')}"

@@ -113,7 +113,7 @@ def _wrong_columns(columns: int, separator: str) -> str:
     if columns == 1:
         return (
             "1 column where 2 are expected (source and translation, with a comma, a semicolon or a "
-            "tab between); add the translation"
+            "tab between); add the translation, or remove the row"
         )
     name = SEPARATORS[separator]
     return (

@@ -150,7 +150,8 @@ def _import_datasets(place: str) -> ModuleType:
         import datasets
     except ImportError:
         raise CorpusError(
-            f'{place}: a Hugging Face data set needs pip install "dragoman[huggingface]"'
+            f'{place}: a Hugging Face data set needs pip install --editable ".[huggingface]" where '
+            "Dragoman was cloned"
         ) from None
     module: ModuleType = datasets
     return module

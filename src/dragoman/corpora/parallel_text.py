@@ -149,15 +149,15 @@ def _wrong_columns(place: str, columns: Sequence[str]) -> str:
     if len(columns) > 1:
         return (
             f"{place}: {len(columns)} columns where 2 are expected (source TAB target); "
-            "remove the extra columns or tabs"
+            "remove the extra ones or tabs (cut -f1,2 keeps the first two columns)"
         )
-    advice = "add the translation"
+    advice = "add the translation, or remove the line (awk -F'\\t' NF==2 keeps the pairs)"
     if columns[0].count(";") == 1:
         advice = "if a semicolon stands between them, name the file .csv; otherwise " + advice
     if columns[0].count('"') % 2 == 1:  # half a cell, or a sign for inches
         advice = (
             "if a spreadsheet wrote it, name the file .csv, as a quoted cell continues here; "
-            "otherwise add the translation"
+            f"otherwise {advice}"
         )
     return f"{place}: 1 column where 2 are expected (source TAB target); {advice}"
 

@@ -207,7 +207,7 @@ def _pytorch_has_gpu() -> bool:
 
 def _what_to_do_without_pytorch(directory: ModelDirectory) -> str:
     """Say how to translate all the same."""
-    install = 'which pip install "dragoman[train]" installs'
+    install = 'which pip install --editable ".[train]" installs where Dragoman was cloned'
     if directory.description.ensemble_of is not None:
         return f"translating with an ensemble needs PyTorch, {install}"
     if fault_of_copy(directory) is None:
