@@ -189,6 +189,19 @@ def test_a_long_sentence_keeps_what_is_around_it(tokenizers: TokenizerPair) -> N
     assert (translation.parts[0][0], translation.parts[-1][-2:]) == ("🐶", "🐶!")
 
 
+def test_what_could_not_be_read_in_front_of_a_long_word_leaves_no_space(
+    tokenizers: TokenizerPair,
+) -> None:
+    """Alignments look for each part of a translation where the one before it ends."""
+    word = "catdog" * 60
+    (cut,) = cutter(tokenizers, TermFinder(languages=("en", "it"))).cut(["\ufffd" * 1000 + word])
+
+    translation = cut.put_together(iter([[says(s.text.strip())] for s in cut.sentences]))
+
+    assert translation.text == word
+    assert "".join(translation.alternatives[0].parts) == word
+
+
 @pytest.mark.parametrize(
     "text",
     ["The do\xadg, " * 60 + "a c\xada\xadt!", "\u200bTHE\7DOG, " * 60 + "A CAT \7🐶!"],

@@ -126,7 +126,7 @@ def prepare(text: str, terms: TermFinder) -> PreparedSentence:
     if not terms.protects:
         return PreparedSentence(text, terms=terms)
     before, content, after = cut_margins(undirected(text).strip())
-    content = visible(content)
+    content = visible(content).strip()  # what could not be read has become spaces
     protected = terms.find_protected(content)
     if not has_words(content, protected):
         return PreparedSentence(text.strip(), terms=terms, stays=True)
