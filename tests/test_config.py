@@ -102,7 +102,9 @@ def test_assignments_are_toml_or_text() -> None:
     set_key(table, "inner.rate=2")
     set_key(table, "name=plain text")
     set_key(table, 'several=[{kind="b"}]')
+    set_key(table, f"size={'1' * 5000}")  # more digits than Python reads
 
+    assert table.pop("size") == "1" * 5000
     assert table == {"inner": {"rate": 2}, "name": "plain text", "several": [{"kind": "b"}]}
 
 
@@ -129,8 +131,9 @@ def test_a_file_that_is_not_toml_is_named(tmp_path: Path) -> None:
 
     with pytest.raises(UsageError, match=r"recipe\.toml: not a TOML file"):
         read_table(path)
-    path.write_text("a = " + "[" * 5000)
-    with pytest.raises(UsageError, match=r"recipe\.toml: not a TOML file"):
-        read_table(path)
+    for value in ("[" * 5000, "1" * 5000):  # more than Python reads
+        path.write_text(f"a = {value}")
+        with pytest.raises(UsageError, match=r"recipe\.toml: not a TOML file"):
+            read_table(path)
     with pytest.raises(DragomanError, match="there is no such file"):
         read_table(tmp_path / "missing.toml")

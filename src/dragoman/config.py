@@ -25,7 +25,7 @@ def read_table(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         raise DragomanError(f"{path}: there is no such file") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # not UTF-8, not TOML, or too much of it
         raise UsageError(f"{path}: not a TOML file: {error}") from error
 
 
@@ -80,7 +80,7 @@ def set_key(table: dict[str, Any], assignment: str) -> None:
         raise UsageError(f"--set {assignment}: write it as section.key=value")
     try:
         value = tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         value = text
     for section in sections:
         table = table.setdefault(section, {})
