@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from dragoman.tokenizers.normalisation import normalise
 from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.tokenizers.sentencepiece import SentencePieceTokenizer
-from dragoman.tokenizers.tokenizer import Tokenizer, TokenizerError
+from dragoman.tokenizers.tokenizer import TokenizerError
 
 LONG = "The old teacher remembers the house, the city and a dog that nobody draws."
 SPECIAL_LOOKING = ["</s>", "<s>", "<pad>", "<unk>", "<0x41>", "▁", "▁▁ a▁b ▁", "￭ @@ \u2585"]
@@ -149,10 +149,6 @@ def test_a_saved_tokenizer_comes_back_with_its_fingerprint(
     assert loaded.vocab_size == subwords.vocab_size
     assert loaded.fingerprint == subwords.fingerprint
     assert loaded.fingerprint == hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def test_it_is_a_tokenizer(subwords: SentencePieceTokenizer) -> None:
-    assert isinstance(subwords, Tokenizer)
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:

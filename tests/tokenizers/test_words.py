@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.tokenizers.tokenizer import Tokenizer, TokenizerError
+from dragoman.tokenizers.tokenizer import TokenizerError
 from dragoman.tokenizers.words import WordTokenizer, split_words
 
 WORDS = ["the", "cat", ".", "'", "s", "sleeps", ",", "(", ")", "well", "-", "known"]
@@ -94,10 +94,6 @@ def test_what_chooses_the_look_of_a_picture_is_no_part_of_a_word() -> None:
 
 def test_sampling_has_one_way_to_cut() -> None:
     assert WordTokenizer(WORDS).sample(["the cat", "."], seed=1, strength=0.5) == [[4, 5], [6]]
-
-
-def test_it_is_a_tokenizer() -> None:
-    assert isinstance(WordTokenizer(WORDS), Tokenizer)
 
 
 @pytest.mark.parametrize("lowercase", [False, True])

@@ -1,7 +1,6 @@
 """Subwords of imported Marian models: SentencePiece cuts the text, a list numbers the pieces."""
 
 import base64
-import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
@@ -11,12 +10,12 @@ import sentencepiece
 
 from dragoman.tokenizers.normalisation import normalise
 from dragoman.tokenizers.sampling import WORD_BOUNDARY
-from dragoman.tokenizers.tokenizer import SpecialIds, TokenizerError, read_file
+from dragoman.tokenizers.tokenizer import SpecialIds, Tokenizer, TokenizerError, read_file
 
 _FORMAT = "dragoman marian 1"
 
 
-class MarianTokenizer:
+class MarianTokenizer(Tokenizer):
     """One side of a Marian model: its SentencePiece model and the vocabulary of its embeddings.
 
     The two know different pieces: the vocabulary is often that of both languages, and a piece
@@ -99,9 +98,16 @@ class MarianTokenizer:
         return self._special_ids
 
     @property
-    def fingerprint(self) -> str:
-        """SHA-256 of the `.marian` file, in hexadecimal."""
-        return hashlib.sha256(self._file()).hexdigest()
+    def file(self) -> bytes:
+        """The `.marian` file: JSON with the pieces in order and the SentencePiece model."""
+        content = {
+            "format": _FORMAT,
+            "special_ids": asdict(self._special_ids),
+            "prefix": self._prefix,
+            "pieces": self._pieces,
+            "sentencepiece": base64.b64encode(self._model).decode(),
+        }
+        return (json.dumps(content, ensure_ascii=False, indent=0) + "\n").encode()
 
     @property
     def sentencepiece_model(self) -> bytes:
@@ -149,20 +155,6 @@ class MarianTokenizer:
     def pieces(self, ids: Sequence[int]) -> list[str]:
         """Write each id as the vocabulary does; U+2581 stands for a space."""
         return [self._pieces[i] for i in ids]
-
-    def save(self, path: Path) -> None:
-        """Write the `.marian` file: JSON with the pieces in order and the SentencePiece model."""
-        path.write_bytes(self._file())
-
-    def _file(self) -> bytes:
-        content = {
-            "format": _FORMAT,
-            "special_ids": asdict(self._special_ids),
-            "prefix": self._prefix,
-            "pieces": self._pieces,
-            "sentencepiece": base64.b64encode(self._model).decode(),
-        }
-        return (json.dumps(content, ensure_ascii=False, indent=0) + "\n").encode()
 
     def _number(self, pieces: Sequence[str]) -> list[int]:
         """Look up the pieces; an empty text stays empty, even for a model that takes a prefix."""

@@ -1,6 +1,5 @@
 """Subwords by SentencePiece: unigram (Kudo 2018) or BPE (Sennrich et al. 2016)."""
 
-import hashlib
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -9,14 +8,14 @@ import sentencepiece
 
 from dragoman.tokenizers.normalisation import normalise
 from dragoman.tokenizers.sampling import WORD_BOUNDARY, SubwordSampler
-from dragoman.tokenizers.tokenizer import SpecialIds, TokenizerError, read_file
+from dragoman.tokenizers.tokenizer import SpecialIds, Tokenizer, TokenizerError, read_file
 
 _STAND_IN = "\uffff"  # never in normalised text, so never in a vocabulary
 _WORTH_THREADS = 256
 """From this many texts on, threads save more time than it takes to start them."""
 
 
-class SentencePieceTokenizer:
+class SentencePieceTokenizer(Tokenizer):
     """A SentencePiece model whose special ids are pad 0, unk 1, bos 2, eos 3.
 
     With byte fallback, `decode(encode(text)) == normalise(text)` for every text, except that a
@@ -40,7 +39,7 @@ class SentencePieceTokenizer:
                 f"its special ids are {self._own_special_ids()}, not {self.special_ids}; "
                 "train a tokenizer, or import the model that it belongs to"
             )
-        self._model = model
+        self._file = model
         self._stand_in_ids = self._byte_ids(_STAND_IN)
         self._word_boundary_ids = self._byte_ids(WORD_BOUNDARY)
 
@@ -69,9 +68,9 @@ class SentencePieceTokenizer:
         return SpecialIds()
 
     @property
-    def fingerprint(self) -> str:
-        """SHA-256 of the model file, in hexadecimal."""
-        return hashlib.sha256(self._model).hexdigest()
+    def file(self) -> bytes:
+        """The `.model` file, which is the serialised model."""
+        return self._file
 
     def encode(self, text: str) -> list[int]:
         """Cut one text into its best subwords."""
@@ -109,10 +108,6 @@ class SentencePieceTokenizer:
     def pieces(self, ids: Sequence[int]) -> list[str]:
         """Write each id as the vocabulary does; U+2581 stands for a space."""
         return [self._processor.id_to_piece(i) for i in ids]
-
-    def save(self, path: Path) -> None:
-        """Write the `.model` file."""
-        path.write_bytes(self._model)
 
     @cached_property
     def _sampler(self) -> SubwordSampler:

@@ -1,5 +1,6 @@
 """What a tokenizer is: text to token ids, and back."""
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,8 +68,13 @@ class Tokenizer(Protocol):
         """The ids of padding, unknown, beginning and end."""
 
     @property
+    def file(self) -> bytes:
+        """The contents of the file that it loads from."""
+
+    @property
     def fingerprint(self) -> str:
-        """SHA-256 of the file that `save` writes, in hexadecimal."""
+        """SHA-256 of the file, in hexadecimal."""
+        return hashlib.sha256(self.file).hexdigest()
 
     def encode(self, text: str) -> list[int]:
         """Cut one text into ids, without beginning or end."""
@@ -93,4 +99,5 @@ class Tokenizer(Protocol):
         """Write each id as the vocabulary does, for figures."""
 
     def save(self, path: Path) -> None:
-        """Write the file that the tokenizer loads from."""
+        """Write the file."""
+        path.write_bytes(self.file)

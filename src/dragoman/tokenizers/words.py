@@ -1,6 +1,5 @@
 """Whole words, as learners' guides use them: for teaching and for tiny vocabularies."""
 
-import hashlib
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -13,6 +12,7 @@ from dragoman.tokenizers.tokenizer import (
     SPECIAL_PIECES,
     UNK_ID,
     SpecialIds,
+    Tokenizer,
     TokenizerError,
     read_file,
 )
@@ -24,7 +24,7 @@ _HEADER = "dragoman words 1"
 _LOWERCASE = " lowercase"
 
 
-class WordTokenizer:
+class WordTokenizer(Tokenizer):
     """A vocabulary of words and punctuation marks; every other word is `<unk>`.
 
     Decoding is lossy: spacing follows a general rule (none before a full stop, none around an
@@ -74,9 +74,10 @@ class WordTokenizer:
         return SpecialIds()
 
     @property
-    def fingerprint(self) -> str:
-        """SHA-256 of the `.words` file, in hexadecimal."""
-        return hashlib.sha256(self._file()).hexdigest()
+    def file(self) -> bytes:
+        """The `.words` file: a header, then one word per line in the order of their ids."""
+        header = _HEADER + (_LOWERCASE if self._lowercase else "")
+        return "".join(f"{line}\n" for line in (header, *self._pieces)).encode()
 
     def encode(self, text: str) -> list[int]:
         """Look up each word."""
@@ -110,14 +111,6 @@ class WordTokenizer:
     def pieces(self, ids: Sequence[int]) -> list[str]:
         """Write each id as the vocabulary does."""
         return [self._pieces[i] for i in ids]
-
-    def save(self, path: Path) -> None:
-        """Write the `.words` file: a header, then one word per line in the order of their ids."""
-        path.write_bytes(self._file())
-
-    def _file(self) -> bytes:
-        header = _HEADER + (_LOWERCASE if self._lowercase else "")
-        return "".join(f"{line}\n" for line in (header, *self._pieces)).encode()
 
 
 def split_words(text: str, *, lowercase: bool = False) -> list[str]:
