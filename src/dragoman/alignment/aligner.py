@@ -11,7 +11,6 @@ import torch
 from torch.nn.utils.rnn import pad_sequence
 
 from dragoman.alignment.choice import command_to_align
-from dragoman.alignment.cross_attention import read_cross_attention
 from dragoman.alignment.links import Alignment, AlignmentError
 from dragoman.alignment.words import (
     Weights,
@@ -24,6 +23,7 @@ from dragoman.alignment.words import (
 from dragoman.batched import batched
 from dragoman.device import without_settings_of_caller
 from dragoman.engines.grouping import group_by_length
+from dragoman.model.watched_attention import watched_attention
 from dragoman.model_directory import DESCRIPTION_NAME, AlignmentDescription, ModelDirectory
 from dragoman.translation import Translation
 from dragoman.translator import check_process
@@ -165,18 +165,23 @@ class Aligner:
     def _attend(
         self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
     ) -> Iterator[Weights]:
-        """Yield the weights of each pair, without its BOS, EOS and padding."""
+        """Yield what the target tokens of each pair look at, without its BOS, EOS and padding.
+
+        A position looks at what it needs to choose the token after it.
+        """
         special = self.directory.description.special_ids
 
         def pad(rows: list[list[int]]) -> torch.Tensor:
             tensors = [torch.tensor(row) for row in rows]
             return pad_sequence(tensors, batch_first=True, padding_value=special.pad)
 
-        weights = read_cross_attention(
-            self._transformer,
-            pad([[*source, special.eos] for source in sources]),
-            pad([[special.bos, *target] for target in targets]),
-        )
+        blocks = self._transformer.decoder.blocks
+        with watched_attention(blocks, "cross_attention") as layers, torch.inference_mode():
+            self._transformer.states(
+                pad([[*source, special.eos] for source in sources]),
+                pad([[special.bos, *target] for target in targets]),
+            )
+        weights = torch.stack(layers, dim=1)  # batch layers heads target source
         for of_pair, source, target in zip(weights, sources, targets, strict=True):
             yield of_pair[..., : len(target), : len(source)].numpy()
 
