@@ -67,7 +67,7 @@ from dragoman import SearchConfig
 config = SearchConfig(beam_size=np.int64(3), length_penalty=np.float32(0.5))
 assert config == SearchConfig(beam_size=3, length_penalty=0.5)
 print(type(config.beam_size).__name__, type(config.length_penalty).__name__)
-for wrong in (dict(beam_size=np.float64(2)), dict(beam_size=True), dict(length_penalty="1")):
+for wrong in (dict(beam_size=np.float64(2)), dict(beam_size=True), dict(top_p="1"), dict(seed=None)):
     try:
         SearchConfig(**wrong)
     except ValueError as error:
@@ -82,7 +82,8 @@ for wrong in (dict(beam_size=np.float64(2)), dict(beam_size=True), dict(length_p
         "int float",
         "beam_size=np.float64(2.0) is not a whole number",
         "beam_size=True is not a whole number",
-        "length_penalty='1' is not a number",
+        "top_p='1' is not a number",
+        "seed=None is not a whole number",
     ], done.stderr
 
 

@@ -15,7 +15,6 @@ from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.hypothesis import EMPTY
 from dragoman.device import choose_device
 from dragoman.engines import pytorch as engine_module
-from dragoman.engines.grouping import group_by_length
 from dragoman.engines.protocol import TEXTS_AT_ONCE, TEXTS_AT_ONCE_ON_GPU
 from dragoman.engines.pytorch import PyTorchEngine
 from dragoman.errors import DragomanError, UsageError
@@ -465,17 +464,6 @@ def test_an_unknown_word_is_on_every_shortlist_unless_it_is_forbidden(
 
     assert all(SPECIAL.unk not in few.tokens(source) for source in SOURCES)
     assert SPECIAL.unk in {token for hypotheses in found for h in hypotheses for token in h.ids}
-
-
-def test_batches_hold_every_sentence_once_within_the_budget() -> None:
-    lengths = [3, 0, 25, 4, 4, 1, 9, 0, 2]
-
-    batches = list(group_by_length(lengths, budget=20))
-
-    assert sorted(i for batch in batches for i in batch) == [0, 2, 3, 4, 5, 6, 8]
-    assert batches[0] == [2]
-    for batch in batches[1:]:
-        assert len(batch) * (1 + max(lengths[i] for i in batch)) <= 20
 
 
 def test_a_device_that_is_not_there_is_named() -> None:

@@ -12,6 +12,8 @@ from dragoman.model.decoder import Decoder
 from dragoman.model.decoder_state import ROOM, DecoderState
 from dragoman.model.masks import causal_mask, padding_mask
 
+from .conftest import scramble
+
 Twin = Callable[[nn.Module, TransformerConfig], nn.Module]
 
 SOURCE = torch.tensor([[4, 5, 6, 7, 8, 9, 3], [4, 5, 3, 0, 0, 0, 0], [5, 6, 7, 8, 3, 0, 0]])
@@ -32,9 +34,7 @@ def config(request: pytest.FixtureRequest) -> TransformerConfig:
 @pytest.fixture
 def decoder(config: TransformerConfig) -> Decoder:
     decoder = Decoder(config)
-    with torch.no_grad():
-        for parameter in decoder.parameters():
-            parameter.add_(torch.randn_like(parameter) * 0.3)
+    scramble(decoder)
     return decoder.eval()
 
 

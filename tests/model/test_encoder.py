@@ -11,6 +11,8 @@ from dragoman.model.config import TransformerConfig
 from dragoman.model.encoder import Encoder
 from dragoman.model.masks import padding_mask
 
+from .conftest import scramble
+
 Twin = Callable[[nn.Module, TransformerConfig], nn.Module]
 
 TOKENS = torch.tensor([[4, 5, 6, 7, 8, 9, 3], [4, 5, 3, 0, 0, 0, 0], [5, 6, 7, 8, 3, 0, 0]])
@@ -29,9 +31,7 @@ def config(norm: Literal["before", "after"]) -> TransformerConfig:
 
 
 def scrambled(encoder: Encoder) -> Encoder:
-    with torch.no_grad():
-        for parameter in encoder.parameters():
-            parameter.add_(torch.randn_like(parameter) * 0.3)
+    scramble(encoder)
     return encoder.eval()
 
 

@@ -42,9 +42,3 @@ def subwords(
     pair = train_tokenizers(config, lambda: corpus + injected, tmp_path_factory.mktemp("subwords"))
     assert isinstance(pair.source, SentencePieceTokenizer)
     return pair.source
-
-
-@pytest.fixture
-def model_file(unigram_pair: TokenizerPair, tmp_path: Path) -> Path:
-    unigram_pair.save(tmp_path)
-    return tmp_path / "tokenizer.model"
