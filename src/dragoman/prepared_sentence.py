@@ -96,7 +96,7 @@ class PreparedSentence:
         before, content = _cut_beginning(prefix, self.before)
         found = PreparedSentence(" ".join(content.split()), terms=self.terms, before=before)
         if self.in_capitals and has_capitals_alone(content, self.terms.find_protected(content)):
-            return _in_small_letters(found) or found
+            return _in_small_letters(found)
         return found
 
     def continue_from(self, begun: "PreparedSentence") -> "PreparedSentence":
@@ -133,7 +133,7 @@ def prepare(text: str, terms: TermFinder) -> PreparedSentence:
     sentence = PreparedSentence(content, terms=terms, before=before, after=after)
     can_change_letters = WITH_ANOTHER_I.isdisjoint(map(base_language, terms.languages or ()))
     if can_change_letters and is_in_capitals(content, protected):
-        return _in_small_letters(sentence) or sentence
+        return _in_small_letters(sentence)
     return sentence
 
 
@@ -142,7 +142,7 @@ def has_words(text: str, protected: Sequence[Term]) -> bool:
     return any(map(str.isalpha, "".join(cut_at_terms(text, protected)[::2])))
 
 
-def _in_small_letters(sentence: PreparedSentence) -> PreparedSentence | None:
+def _in_small_letters(sentence: PreparedSentence) -> PreparedSentence:
     """Write the content in small letters, unless that changes a term, such as %ID to %id.
 
     Acronyms of the glossary stay in capitals, as they are not found in others.
@@ -150,7 +150,7 @@ def _in_small_letters(sentence: PreparedSentence) -> PreparedSentence | None:
     find = sentence.terms.find_protected
     small = with_small_letters(sentence.content, sentence.terms.find_capitals(sentence.content))
     if len(find(small)) != len(find(sentence.content)):
-        return None
+        return sentence
     return replace(sentence, content=small, in_capitals=True)
 
 
