@@ -67,9 +67,9 @@ from dragoman import SearchConfig
 config = SearchConfig(beam_size=np.int64(3), length_penalty=np.float32(0.5))
 assert config == SearchConfig(beam_size=3, length_penalty=0.5)
 print(type(config.beam_size).__name__, type(config.length_penalty).__name__)
-for wrong in (dict(beam_size=np.float64(2)), dict(beam_size=True), dict(top_p="1"), dict(seed=None)):
+for name, wrong in dict(beam_size=np.float64(2), n_best=True, top_p="1", seed=None).items():
     try:
-        SearchConfig(**wrong)
+        SearchConfig(**{name: wrong})
     except ValueError as error:
         print(error)
 """  # in a process of its own, where nothing else looks at types
@@ -81,7 +81,7 @@ for wrong in (dict(beam_size=np.float64(2)), dict(beam_size=True), dict(top_p="1
     assert done.stdout.splitlines() == [
         "int float",
         "beam_size=np.float64(2.0) is not a whole number",
-        "beam_size=True is not a whole number",
+        "n_best=True is not a whole number",
         "top_p='1' is not a number",
         "seed=None is not a whole number",
     ], done.stderr

@@ -57,10 +57,6 @@ def uncopied(model: ModelDirectory, tmp_path: Path) -> ModelDirectory:
     return ModelDirectory(Path(shutil.copytree(model.path, tmp_path / "model", ignore=leave_out)))
 
 
-def settings(**changes: Any) -> EngineSettings:
-    return EngineSettings(**changes)
-
-
 @pytest.mark.parametrize(
     ("asked", "expected"),
     [
@@ -77,34 +73,34 @@ def settings(**changes: Any) -> EngineSettings:
 def test_the_copy_is_taken_unless_something_needs_pytorch(
     asked: dict[str, Any], expected: str, model: ModelDirectory
 ) -> None:
-    assert describe_choice(model, BEAM, settings(**asked)) == expected
+    assert describe_choice(model, BEAM, EngineSettings(**asked)) == expected
 
 
 def test_samples_and_models_without_a_copy_need_pytorch(
     model: ModelDirectory, uncopied: ModelDirectory
 ) -> None:
-    assert describe_choice(model, SAMPLES, settings()) == "pytorch on cpu in float32"
-    assert describe_choice(uncopied, BEAM, settings()) == "pytorch on cpu in float32"
+    assert describe_choice(model, SAMPLES, EngineSettings()) == "pytorch on cpu in float32"
+    assert describe_choice(uncopied, BEAM, EngineSettings()) == "pytorch on cpu in float32"
 
 
 def test_a_copy_gives_way_to_a_gpu_unless_the_cpu_is_asked_for(
     model: ModelDirectory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ctranslate2.get_cuda_device_count", lambda: 1)
-    assert not computes_on_gpu(model, BEAM, settings())  # none that PyTorch can use
+    assert not computes_on_gpu(model, BEAM, EngineSettings())  # none that PyTorch can use
     monkeypatch.setattr("torch.cuda.is_available", lambda: True)
 
-    assert computes_on_gpu(model, BEAM, settings())
-    assert describe_choice(model, BEAM, settings(device="cpu")) == "ctranslate2"
-    assert not computes_on_gpu(model, BEAM, settings(engine="ctranslate2"))
-    assert not computes_on_gpu(model, BEAM, settings(engine="pytorch", device="cpu"))
+    assert computes_on_gpu(model, BEAM, EngineSettings())
+    assert describe_choice(model, BEAM, EngineSettings(device="cpu")) == "ctranslate2"
+    assert not computes_on_gpu(model, BEAM, EngineSettings(engine="ctranslate2"))
+    assert not computes_on_gpu(model, BEAM, EngineSettings(engine="pytorch", device="cpu"))
 
 
 def test_a_gpu_that_is_asked_for_is_missed_though_there_is_a_copy(
     model: ModelDirectory, tokenizers: TokenizerPair
 ) -> None:
     with pytest.raises(DragomanError, match="'cuda': PyTorch finds no GPU here"):
-        build_engine(model, tokenizers, BEAM, settings(device="cuda"))
+        build_engine(model, tokenizers, BEAM, EngineSettings(device="cuda"))
 
 
 @pytest.mark.parametrize(
@@ -118,7 +114,7 @@ def test_an_engine_that_is_named_does_not_drop_what_it_cannot_do(
     asked: dict[str, Any], refused: str, model: ModelDirectory, tokenizers: TokenizerPair
 ) -> None:
     with pytest.raises(UsageError, match=refused):
-        build_engine(model, tokenizers, BEAM, settings(engine="ctranslate2", **asked))
+        build_engine(model, tokenizers, BEAM, EngineSettings(engine="ctranslate2", **asked))
 
 
 def test_each_engine_computes_with_the_threads_that_are_asked_for(
@@ -126,9 +122,9 @@ def test_each_engine_computes_with_the_threads_that_are_asked_for(
 ) -> None:
     before = torch.get_num_threads()
     try:
-        copy = build_engine(model, tokenizers, BEAM, settings(threads=3))
+        copy = build_engine(model, tokenizers, BEAM, EngineSettings(threads=3))
         assert torch.get_num_threads() == before
-        build_engine(model, tokenizers, BEAM, settings(engine="pytorch", threads=3))
+        build_engine(model, tokenizers, BEAM, EngineSettings(engine="pytorch", threads=3))
         assert torch.get_num_threads() == 3
     finally:
         torch.set_num_threads(before)
@@ -144,7 +140,7 @@ def test_pytorch_is_told_what_a_model_may_write(tokenizers: TokenizerPair, tmp_p
         transformer.projection.linear.weight[unknown] = 9.0
     directory = save_transformer(tmp_path / "model", transformer, tokenizers, CONFIG)
 
-    engine = build_engine(directory, tokenizers, BEAM, settings(engine="pytorch"))
+    engine = build_engine(directory, tokenizers, BEAM, EngineSettings(engine="pytorch"))
     ((found,),) = engine.search([[5, 6, 7]], BEAM)
 
     # It is forbidden where subwords can write anything, but not in a vocabulary of whole words.
@@ -157,11 +153,11 @@ def test_a_second_engine_is_one_that_nobody_has_excluded(
     copy_alone = ModelDirectory(Path(shutil.copytree(model.path, tmp_path / "copy")))
     (copy_alone.path / WEIGHTS_NAME).unlink()
 
-    assert isinstance(build_second_engine(model, settings()), PyTorchEngine)
-    assert build_second_engine(model, settings(engine="ctranslate2")) is None
-    assert build_second_engine(copy_alone, settings()) is None
+    assert isinstance(build_second_engine(model, EngineSettings()), PyTorchEngine)
+    assert build_second_engine(model, EngineSettings(engine="ctranslate2")) is None
+    assert build_second_engine(copy_alone, EngineSettings()) is None
     monkeypatch.setattr(selection, "NEEDED_BY_PYTORCH", ("torch", "no_such_package"))
-    assert build_second_engine(model, settings()) is None
+    assert build_second_engine(model, EngineSettings()) is None
 
 
 def test_a_copy_that_cannot_be_used_is_not_passed_over_in_silence(
@@ -184,13 +180,13 @@ def test_where_pytorch_is_missing_the_copy_is_taken_or_it_is_said_what_needs_it(
     monkeypatch.setitem(sys.modules, "torch", None)
     monkeypatch.setattr("ctranslate2.get_cuda_device_count", lambda: 1)
 
-    assert describe_choice(model, BEAM, settings()) == "ctranslate2"
-    assert describe_choice(uncopied, BEAM, settings()) == "pytorch, which is not installed"
-    assert not computes_on_gpu(uncopied, BEAM, settings())
+    assert describe_choice(model, BEAM, EngineSettings()) == "ctranslate2"
+    assert describe_choice(uncopied, BEAM, EngineSettings()) == "pytorch, which is not installed"
+    assert not computes_on_gpu(uncopied, BEAM, EngineSettings())
     with pytest.raises(EngineError, match=r"to sample, .* translates without these options$"):
-        build_engine(model, tokenizers, SAMPLES, settings())
+        build_engine(model, tokenizers, SAMPLES, EngineSettings())
     with pytest.raises(EngineError, match=r'^translating needs PyTorch, .* --to ctranslate2" ma'):
-        build_engine(uncopied, tokenizers, BEAM, settings())
+        build_engine(uncopied, tokenizers, BEAM, EngineSettings())
 
 
 def test_pytorch_that_is_there_but_broken_is_not_taken_for_missing(
@@ -204,4 +200,4 @@ def test_pytorch_that_is_there_but_broken_is_not_taken_for_missing(
     monkeypatch.delitem(sys.modules, "torch")
 
     with pytest.raises(EngineError, match=r"cannot be imported \(libtorch.so: wrong ELF class\)"):
-        build_engine(model, tokenizers, BEAM, settings(engine="pytorch"))
+        build_engine(model, tokenizers, BEAM, EngineSettings(engine="pytorch"))

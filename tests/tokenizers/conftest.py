@@ -1,7 +1,6 @@
 """A small parallel text, and tokenizers that learnt from it."""
 
 from itertools import product
-from pathlib import Path
 
 import pytest
 

@@ -58,11 +58,13 @@ class MarianTokenizer(Tokenizer):
             raise TokenizerError(f"{special_ids} are not all in its {len(vocabulary)} pieces")
         if prefix is not None and prefix not in vocabulary:
             raise TokenizerError(_unknown_prefix(prefix, vocabulary))
-        self._model = model
         self._ids = dict(vocabulary)
         self._pieces = sorted(vocabulary, key=self._ids.__getitem__)
         self._special_ids = special_ids
-        self._prefix = prefix
+        self.prefix = prefix
+        """The piece that every encoded text begins with, if there is one."""
+        self.sentencepiece_model = model
+        """The contents of the `.spm` file."""
 
     @classmethod
     def load(cls, path: Path) -> "MarianTokenizer":
@@ -103,21 +105,11 @@ class MarianTokenizer(Tokenizer):
         content = {
             "format": _FORMAT,
             "special_ids": asdict(self._special_ids),
-            "prefix": self._prefix,
+            "prefix": self.prefix,
             "pieces": self._pieces,
-            "sentencepiece": base64.b64encode(self._model).decode(),
+            "sentencepiece": base64.b64encode(self.sentencepiece_model).decode(),
         }
         return (json.dumps(content, ensure_ascii=False, indent=0) + "\n").encode()
-
-    @property
-    def sentencepiece_model(self) -> bytes:
-        """The contents of the `.spm` file."""
-        return self._model
-
-    @property
-    def prefix(self) -> str | None:
-        """The piece that every encoded text begins with, if there is one."""
-        return self._prefix
 
     def encode(self, text: str) -> list[int]:
         """Cut one text into its best subwords."""
@@ -143,7 +135,7 @@ class MarianTokenizer(Tokenizer):
         found: list[tuple[int, int]] = self._processor.encode(
             normalise(text), return_type="offset_mapping"
         )["offsets"]
-        return [(0, 0), *found] if found and self._prefix is not None else found
+        return [(0, 0), *found] if found and self.prefix is not None else found
 
     def decode(self, ids: Sequence[int]) -> str:
         """Join ids into one line of normalised text."""
@@ -159,7 +151,7 @@ class MarianTokenizer(Tokenizer):
     def _number(self, pieces: Sequence[str]) -> list[int]:
         """Look up the pieces; an empty text stays empty, even for a model that takes a prefix."""
         ids = [self._ids.get(piece, self._special_ids.unk) for piece in pieces]
-        return [self._ids[self._prefix], *ids] if ids and self._prefix is not None else ids
+        return [self._ids[self.prefix], *ids] if ids and self.prefix is not None else ids
 
 
 def language_tokens(vocabulary: Iterable[str]) -> list[str]:
