@@ -14,7 +14,7 @@ from dragoman import __version__
 from dragoman.config import from_table, to_table
 from dragoman.decoding.config import SearchConfig
 from dragoman.device import without_settings_of_caller
-from dragoman.durable import checksum, flush, open_file, require_utf8, write_atomically
+from dragoman.durable import checksum, flush, require_utf8, write_atomically
 from dragoman.errors import UsageError
 from dragoman.model_directory.description import (
     DESCRIPTION_NAME,
@@ -137,14 +137,13 @@ class ModelDirectory:
         from safetensors import safe_open
 
         path = self.path / WEIGHTS_NAME
-        with explaining_damage(path):
-            open_file(path).close()  # safetensors would wait for a pipe
-            with (
-                without_settings_of_caller(torch.device(device)),
-                torch.inference_mode(False),  # what is made in it never gets a gradient
-                safe_open(path, framework="pt") as weights,
-            ):
-                return assemble(self.description, weights, path).to(device)
+        with (
+            explaining_damage(path),
+            without_settings_of_caller(torch.device(device)),
+            torch.inference_mode(False),  # what is made in it never gets a gradient
+            safe_open(path, framework="pt") as weights,
+        ):
+            return assemble(self.description, weights, path).to(device)
 
 
 def save_model(

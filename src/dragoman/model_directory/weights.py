@@ -40,11 +40,9 @@ def count_parameters(directory: Path) -> dict[str, int]:
 
     path = directory / WEIGHTS_NAME
     counts: Counter[str] = Counter()
-    with explaining_damage(path):
-        open_file(path).close()  # safetensors would wait for a pipe
-        with safe_open(path, framework="numpy") as weights:
-            for name, (_, shape) in _read_header(weights).items():
-                counts[_MEMBER.sub("", name).partition(".")[0]] += math.prod(shape)
+    with explaining_damage(path), safe_open(path, framework="numpy") as weights:
+        for name, (_, shape) in _read_header(weights).items():
+            counts[_MEMBER.sub("", name).partition(".")[0]] += math.prod(shape)
     return counts
 
 
@@ -53,11 +51,12 @@ def explaining_damage(path: Path) -> Iterator[None]:
     """Say in a sentence why a safetensors file cannot be read, if it cannot.
 
     Raises:
-        ModelError: it is missing or damaged.
+        ModelError: it is missing or damaged, or may never end.
     """
     from safetensors import SafetensorError
 
     try:
+        open_file(path).close()  # safetensors would wait for a pipe
         yield
     except FileNotFoundError:
         raise ModelError(f"{path}: it is missing; copy the model again") from None
