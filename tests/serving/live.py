@@ -1,5 +1,6 @@
 """A server on a free port of this machine, and an engine that waits when it is told to."""
 
+import socket
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -93,6 +94,24 @@ def changed(model: ServedModel, **attributes: str) -> ServedModel:
     model = copy(model)
     vars(model).update(attributes)
     return model
+
+
+@contextmanager
+def connection(url: str, sent: bytes = b"", receive_buffer: int = 0) -> Iterator[socket.socket]:
+    """Connect, and send the beginning of something, byte for byte."""
+    host, port = url.removeprefix("http://").split(":")
+    with socket.socket() as client:
+        if receive_buffer:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+        client.settimeout(30)
+        client.connect((host, int(port)))
+        client.sendall(sent)
+        yield client
+
+
+def read_all(client: socket.socket) -> bytes:
+    """Read until the server closes the connection."""
+    return b"".join(iter(lambda: client.recv(4096), b""))
 
 
 @contextmanager

@@ -129,6 +129,7 @@ def test_half_a_character_is_a_wrong_key(url: str) -> None:
     assert (answer.status_code, answer.json()) == (403, {"error": SENTENCE})
 
 
-def test_the_pages_are_open(url: str) -> None:
+def test_the_pages_are_open_and_know_that_a_key_is_needed(url: str) -> None:
     for path in ("/", "/docs", "/static/main.js", "/openapi.json"):
         assert requests.get(url + path, timeout=30).status_code == 200
+    assert requests.get(f"{url}/frontend/settings", timeout=30).json()["keyRequired"]

@@ -1,23 +1,20 @@
 """Apertium's protocol, as OmegaT writes it: a bar in the address, unescaped."""
 
 import json
-import socket
 from pathlib import Path
 
 import pytest
 import requests
-from tests.serving.live import loaded, serving
+from tests.serving.live import connection, read_all
 
-from dragoman.serving.settings import Settings
 from dragoman.translator import Translator
 
 
 def get(address: str, path: str) -> tuple[bytes, dict[str, object]]:
     """Ask byte for byte, as a client library would escape the bar."""
-    host, port = address.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port)), timeout=30) as connection:
-        connection.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
-        answer = b"".join(iter(lambda: connection.recv(4096), b""))
+    head = f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+    with connection(address, head.encode()) as client:
+        answer = read_all(client)
     head, _, body = answer.partition(b"\r\n\r\n")
     return head.split(b" ")[1], json.loads(body)
 
@@ -62,9 +59,3 @@ def test_a_query_that_is_not_utf8_is_refused(address: str) -> None:
     status, problem = get(address, "/translate?q=caff%E8&langpair=it|en")
 
     assert (status, problem) == (b"400", {"error": "the query is not UTF-8"})
-
-
-def test_the_key_is_asked_for(english_italian: Path) -> None:
-    with serving([loaded(english_italian)], Settings(api_keys=("sesame",))) as url:
-        assert get(url, "/translate?q=x&langpair=en|it&key=sesame")[0] == b"200"
-        assert get(url, "/translate?q=x&langpair=en|it&key=open")[0] == b"403"

@@ -16,10 +16,9 @@ from schemathesis.specs.openapi.checks import (
     response_schema_conformance,
     status_code_conformance,
 )
-from tests.serving.live import Copier, loaded, serving
+from tests.serving.live import Copier, serving
 
 from dragoman.serving.models import ServedModel
-from dragoman.serving.settings import Settings
 from dragoman.translator import Translator
 
 
@@ -66,15 +65,6 @@ def test_any_text_gets_an_answer(copying: tuple[Copier, ServedModel], text: str,
     assert isinstance(response.json()["translatedText"], str)
 
 
-def test_a_break_within_a_page_is_a_space(copying: tuple[Copier, ServedModel]) -> None:
-    fields = {"q": "<p>the cat and\nThe dog</p>", "target": "it", "source": "en", "format": "html"}
-
-    with serving([copying[1]]) as url:
-        response = requests.post(f"{url}/translate", json=fields, timeout=30)
-
-    assert response.json()["translatedText"] == "<p>the cat and The dog</p>"
-
-
 def test_ten_thousand_words_get_an_answer(copying: tuple[Copier, ServedModel]) -> None:
     text = "the cat and the dog. " * 2000 + "table" * 2000
 
@@ -83,17 +73,6 @@ def test_ten_thousand_words_get_an_answer(copying: tuple[Copier, ServedModel]) -
         response = requests.post(f"{url}/translate", json=fields, timeout=60)
 
     assert response.json()["translatedText"].replace(" ", "") == text.replace(" ", "")
-
-
-def test_more_text_than_the_server_takes_is_refused(english_italian: Path) -> None:
-    with serving([loaded(english_italian)], Settings(max_characters=10)) as url:
-
-        def status(q: Any) -> int:
-            fields = {"q": q, "source": "en", "target": "it"}
-            return requests.post(f"{url}/translate", json=fields, timeout=30).status_code
-
-        assert status("x" * 10) == status(["x" * 5, "y" * 4, ""]) == 200
-        assert status("x" * 11) == status([""] * 11) == status(["x" * 5, "y" * 5, ""]) == 413
 
 
 def test_a_newer_model_in_its_place_stops_no_request(

@@ -3,13 +3,12 @@
 import json
 import socket
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 
 import pytest
 import requests
-from tests.serving.live import Copier, serving
+from tests.serving.live import Copier, connection, serving
 
 from dragoman.serving.connection import MOST_AHEAD
 from dragoman.serving.models import ServedModel
@@ -18,19 +17,6 @@ from dragoman.serving.settings import Settings
 HEAD = b"POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 BODY = b'{"q": "a cat", "source": "en", "target": "it"}'
 WHOLE = HEAD + b"Content-Length: %d\r\n\r\n" % len(BODY) + BODY
-
-
-@contextmanager
-def connection(url: str, sent: bytes = b"", receive_buffer: int = 0) -> Iterator[socket.socket]:
-    """Connect, and send the beginning of something."""
-    host, port = url.removeprefix("http://").split(":")
-    with socket.socket() as client:
-        if receive_buffer:
-            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
-        client.settimeout(30)
-        client.connect((host, int(port)))
-        client.sendall(sent)
-        yield client
 
 
 def until_closed(client: socket.socket, drip: bytes = b"") -> bytes:

@@ -102,6 +102,8 @@ WRONG_BODIES = {
     "the same field twice": ('{"q": "a", "q": "b", "source": "en", "target": "it"}', 400),
     "twice, further in": ('{"q": "a", "source": "en", "target": "it", "x": {"y": 1, "y": 2}}', 400),
     "not an object": ("[1]", 400),
+    "null": ("null", 400),
+    "cut off": ("{", 400),
     "not JSON": ("{'q': 1}", 400),
     "UTF-16": ('{"q": "a"}'.encode("utf-16"), 400),
     "not UTF-8": (b'{"q": "\xff\xfe", "source": "en", "target": "it"}', 400),

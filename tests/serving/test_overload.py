@@ -1,7 +1,6 @@
 """More than can be translated: everything is answered, and nothing is lost or mixed up."""
 
 import asyncio
-import socket
 import threading
 import time
 from collections import Counter
@@ -13,7 +12,7 @@ from typing import Any
 import deepl
 import pytest
 import requests
-from tests.serving.live import Copier, Turnstile, changed, serving
+from tests.serving.live import Copier, Turnstile, changed, connection, read_all, serving
 
 from dragoman.model_directory import ModelError
 from dragoman.serving.metrics import Metrics
@@ -224,11 +223,8 @@ def test_who_is_refused_and_wants_no_more_is_hung_up_on(
     copying: tuple[Copier, ServedModel],
 ) -> None:
     head = b"POST /translate HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
-    with full(copying) as (url, _):
-        host, port = url.removeprefix("http://").split(":")
-        with socket.create_connection((host, int(port)), timeout=5) as client:
-            client.sendall(head)
-            answer = b"".join(iter(lambda: client.recv(4096), b""))
+    with full(copying) as (url, _), connection(url, head) as client:
+        answer = read_all(client)
 
     assert answer.startswith(b"HTTP/1.1 429 ")
 

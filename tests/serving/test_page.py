@@ -394,19 +394,6 @@ def test_alternatives_of_an_older_text_are_gone_while_a_translation_grows(
     assert page.evaluate("window.offered") is False
 
 
-def test_a_translation_is_text_and_never_markup(
-    page: Page, copying: tuple[Copier, ServedModel]
-) -> None:
-    attack = "<img src=x onerror=alert(1)> cat <script>alert(2)</script>"
-    page.on("dialog", lambda dialog: pytest.fail(dialog.message))
-
-    with serving([copying[1]]) as url:
-        page.goto(url)
-        page.locator("#source").fill(attack)
-        expect(page.locator("#translation")).to_have_text(attack)
-        assert page.locator("#translation img, #alternatives img").count() == 0
-
-
 def test_a_problem_is_said_in_words(page: Page, english_italian: Path) -> None:
     with serving([loaded(english_italian)], Settings(max_characters=10)) as url:
         page.goto(url)
@@ -599,7 +586,7 @@ def test_nothing_that_a_page_shows_becomes_markup(
     with serving([hostile]) as url:
         page.goto(url)
         page.locator("#source").fill(f"a cat {attack}")
-        expect(page.locator("#translation")).to_contain_text("cat")
+        expect(page.locator("#translation")).to_have_text(f"a cat {attack}")
         page.locator("#file").set_input_files(
             {"name": f"{attack}.txt".replace("/", ":"), "mimeType": "text/html", "buffer": b"a cat"}
         )

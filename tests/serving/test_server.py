@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 import pytest
 import requests
 from requests.adapters import HTTPAdapter
+from tests.serving.live import connection
 from tests.serving.live_process import process, serve
 from urllib3.util import Retry
 
@@ -94,10 +95,8 @@ def test_sigterm_ends_it_while_a_model_is_loaded() -> None:
 
 
 def test_from_sigterm_on_it_is_not_healthy(shipped: Path) -> None:
-    with process(serve(shipped)) as (server, url), socket.socket() as client:
-        client.settimeout(30)
-        client.connect(("127.0.0.1", int(url.split(":")[-1])))
-        client.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n")  # it has begun to ask
+    head = b"GET /health HTTP/1.1\r\nHost: localhost\r\n"
+    with process(serve(shipped)) as (server, url), connection(url, head) as client:
         time.sleep(1)  # until it has read that
         server.send_signal(signal.SIGTERM)
         time.sleep(0.02)

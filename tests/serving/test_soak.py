@@ -3,11 +3,11 @@
 This is what CI bears of `benchmarks/serving_soak.py`.
 """
 
-import socket
 from contextlib import suppress
 from pathlib import Path
 
 import requests
+from tests.serving.live import connection
 from tests.serving.live_process import memory, num_files, num_threads, process, serve
 
 TEXT = "7" * 20_000  # long, and quickly translated
@@ -29,10 +29,9 @@ def use(url: str, session: requests.Session, number: int) -> None:
     wrong = {"q": text, "source": "en", "target": f"{number}"}
     assert session.post(f"{url}/translate", json=wrong, timeout=30).status_code == 400
     assert session.post(f"{url}/translate", data="[" * 20_000, timeout=30).status_code == 400
-    host, port = url.removeprefix("http://").split(":")
-    with suppress(OSError), socket.create_connection((host, int(port))) as client:
-        head = f"POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Length: {2 * len(TEXT)}\r\n"
-        client.sendall(f"{head}\r\n{TEXT}".encode())
+    head = f"POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Length: {2 * len(TEXT)}\r\n"
+    with suppress(OSError), connection(url, f"{head}\r\n{TEXT}".encode()):
+        pass
 
 
 def test_what_is_asked_for_is_not_kept(shipped: Path) -> None:

@@ -3,7 +3,6 @@
 import asyncio
 import gc
 import json
-import socket
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import pytest
 import requests
 from starlette.types import Message
-from tests.serving.live import Turnstile, serving
+from tests.serving.live import Turnstile, connection, serving
 
 from dragoman.decoding.hypothesis import Hypothesis
 from dragoman.engines.protocol import EngineError
@@ -88,14 +87,11 @@ def test_the_work_for_a_client_that_goes_away_in_the_middle_is_dropped(
     head = f"POST {PATH} HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n".encode()
 
     with serving([model]) as url:
-        host, port = url.removeprefix("http://").split(":")
-        client = socket.create_connection((host, int(port)), timeout=30)
-        client.sendall(head + body)
         engine.passes.release()
         received = b""
-        while LINES[TEXTS_AT_ONCE - 1].encode() not in received:
-            received += client.recv(4096)
-        client.close()
+        with connection(url, head + body) as client:
+            while LINES[TEXTS_AT_ONCE - 1].encode() not in received:
+                received += client.recv(4096)
         count = f'dragoman_request_seconds_count{{path="{PATH}"}} 1.0'
         while count not in requests.get(f"{url}/metrics", timeout=30).text:
             time.sleep(0.01)
@@ -180,51 +176,35 @@ def test_what_is_refused_at_once_has_a_status(
     assert set(response.json()) == {"error"}
 
 
-class Failing(Turnstile):
-    """An engine that cannot search a second time."""
-
-    def search(self, *arguments: Any, **named: Any) -> list[list[Hypothesis]]:
-        if self.asked:
-            raise EngineError("/home/secret/model: cannot search")
-        return super().search(*arguments, **named)
-
-
-def test_what_goes_wrong_in_the_middle_is_said_in_the_last_line(
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (EngineError("/home/secret/model.bin"), "the model cannot do this"),
+        (RuntimeError("/home/secret/model.bin"), "something went wrong; the log of the server has"),
+    ],
+)
+def test_what_goes_wrong_in_the_middle_is_said_in_the_last_line_and_written_to_the_log(
+    error: Exception,
+    said: str,
     held: tuple[Turnstile, ServedModel],
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     engine, model = held
-    engine.__class__ = Failing
+    search = engine.search
+
+    def fail_the_second_time(*arguments: Any, **named: Any) -> list[list[Hypothesis]]:
+        if engine.asked:
+            raise error
+        return search(*arguments, **named)
+
+    engine.search = fail_the_second_time  # type: ignore[method-assign]
     engine.passes.release()
 
     with serving([model]) as url:
         lines = list(lines_of(ask(url, "\n".join(LINES))))
 
     assert [line["source"] for line in lines[:-1]] == LINES[:TEXTS_AT_ONCE]
-    assert lines[-1] == {"error": "the model cannot do this"}
-
-
-class Broken(Turnstile):
-    """An engine that fails at the second batch in a way that nobody has thought of."""
-
-    def search(self, *arguments: Any, **named: Any) -> list[list[Hypothesis]]:
-        if self.asked:
-            raise RuntimeError("no memory for /home/secret/model.bin")
-        return super().search(*arguments, **named)
-
-
-def test_a_mistake_of_ours_in_the_middle_is_in_the_last_line_and_in_the_log(
-    held: tuple[Turnstile, ServedModel], caplog: pytest.LogCaptureFixture
-) -> None:
-    engine, model = held
-    engine.__class__ = Broken
-    engine.passes.release()
-
-    with serving([model]) as url:
-        lines = list(lines_of(ask(url, "\n".join(LINES))))
-
-    assert len(lines) == TEXTS_AT_ONCE + 1
-    assert lines[-1]["error"].startswith("something went wrong; the log of the server has it as ")
-    assert lines[-1]["error"].split()[-1] in caplog.text
+    assert lines[-1]["error"].startswith(said)
     assert "/home/secret/model.bin" in caplog.text
 
 

@@ -317,7 +317,7 @@ def test_a_hundred_files_are_kept_and_each_place_becomes_free(
         taken = send()
 
     assert refused.status_code == 429
-    assert int(refused.headers["Retry-After"]) >= 1
+    assert 200 < int(refused.headers["Retry-After"]) <= 300  # when there will be room
     assert again.status_code == 404
     assert taken.status_code == 200
 
@@ -364,14 +364,6 @@ def test_a_document_that_failed_says_so_to_whoever_fetches_it_and_why_to_the_log
     assert fetched.status_code == 400
     assert fetched.json() == {"message": told}
     assert "model.bin: cut off" in caplog.text
-
-
-def test_a_full_store_says_when_there_will_be_room(copying: tuple[Copier, ServedModel]) -> None:
-    with serving([copying[1]]) as url:
-        answers = [upload(url, "a.txt", b"7") for _ in range(101)]
-
-    assert [answer.status_code for answer in answers] == [200] * 100 + [429]
-    assert 200 < int(answers[-1].headers["Retry-After"]) <= 300
 
 
 def test_what_nobody_fetches_gives_way_after_what_was_fetched(
