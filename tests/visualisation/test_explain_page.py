@@ -105,13 +105,10 @@ def test_what_each_sublayer_adds(page: Page, trace: Trace, directory: ModelDirec
 
 def printed_shares(grid: Page) -> set[tuple[int, int, int]]:
     """Read the per cents off a grid: row, column and number, from where they stand."""
-    frame = grid.find(f".//{SVG}rect[@class='frame']")
-    assert frame is not None
-    left, top = float(frame.attrib["x"]), float(frame.attrib["y"])
     return {
         (
-            int((float(each.attrib["y"]) - top) // 18),
-            int((float(each.attrib["x"]) - left) // 18),
+            int(float(each.attrib["y"]) // 18),
+            int(float(each.attrib["x"]) // 18),
             int(each.text or ""),
         )
         for each in grid.iter(f"{SVG}text")

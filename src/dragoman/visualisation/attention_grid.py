@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dragoman.visualisation.axes import axis_labels, margins
+from dragoman.visualisation.axes import labelled_grid
 from dragoman.visualisation.markup import element, escape, isolated
 from dragoman.visualisation.stream_trace import Array
-from dragoman.visualisation.svg import drawing, text
+from dragoman.visualisation.svg import text
 
 CELL = 18  # pixels
 LEVELS = 20
@@ -49,26 +49,17 @@ def attention_grid(
         columns: The tokens that are looked at.
         description: What the picture shows.
     """
-    left, top = margins(rows, columns)
-    width, height = CELL * len(columns), CELL * len(rows)
-    frame = {"x": left, "y": top, "width": width, "height": height, "class": "frame"}
-    return drawing(
-        left + width + 1,
-        top + height + 1,
-        description,
-        element(
-            "g",
-            {"class": "grid-of-weights"},
-            element("rect", frame),
-            element(
-                "g",
-                {"transform": f"translate({left:.2f} {top:.2f}) scale({CELL})"},
-                shaded_cells(weights),
-            ),
-            *axis_labels(rows, columns, CELL, left, top),
-            *_numbers(weights, left, top),
-            *_rows(weights, rows, columns, left, top),
-        ),
+    size = {"width": CELL * len(columns), "height": CELL * len(rows)}
+    return labelled_grid(
+        rows,
+        columns,
+        element("rect", {**size, "class": "frame"}),
+        element("g", {"transform": f"scale({CELL})"}, shaded_cells(weights)),
+        *_numbers(weights),
+        *_rows(weights, rows, columns),
+        cell=CELL,
+        description=description,
+        classes="grid-of-weights",
     )
 
 
@@ -87,13 +78,13 @@ def shaded_cells(values: Array) -> str:
     return "".join(paths)
 
 
-def _numbers(weights: Array, left: float, top: float) -> list[str]:
+def _numbers(weights: Array) -> list[str]:
     """Write the percentage into the cells where it is large enough."""
     per_cent = np.rint(weights * 100).astype(int)
     return [
         text(
-            left + CELL * (j + 0.5),
-            top + CELL * (i + 0.5) + 3,
+            CELL * (j + 0.5),
+            CELL * (i + 0.5) + 3,
             str(per_cent[i, j]),
             classes="share dark" if weights[i, j] >= DARK_FROM else "share",
         )
@@ -101,15 +92,13 @@ def _numbers(weights: Array, left: float, top: float) -> list[str]:
     ]
 
 
-def _rows(
-    weights: Array, rows: Sequence[str], columns: Sequence[str], left: float, top: float
-) -> list[str]:
+def _rows(weights: Array, rows: Sequence[str], columns: Sequence[str]) -> list[str]:
     """Lay a strip over each row, whose title has its largest weights."""
     strips = []
     for i, (row, values) in enumerate(zip(rows, weights, strict=True)):
         largest = np.argsort(-values, kind="stable")[:NUM_NAMED]
         named = ", ".join(f"{isolated(columns[j])} {values[j]:.3f}" for j in largest)
-        place = {"x": left, "y": top + CELL * i, "width": CELL * len(columns), "height": CELL}
+        place = {"y": CELL * i, "width": CELL * len(columns), "height": CELL}
         title = element("title", {}, escape(f"{isolated(row)} → {named}"))
         strips.append(element("rect", {**place, "class": "row"}, title))
     return strips

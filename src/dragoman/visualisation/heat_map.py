@@ -4,9 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dragoman.visualisation.axes import axis_labels, margins
+from dragoman.visualisation.axes import labelled_grid
 from dragoman.visualisation.markup import element, escape, isolated
-from dragoman.visualisation.svg import drawing
 
 CELL = 20  # pixels
 
@@ -31,23 +30,14 @@ def heat_map(
         columns: Their labels, above.
         description: What the picture shows.
     """
-    left, top = margins(rows, columns)
-    width, height = left + CELL * len(columns) + 1, top + CELL * len(rows) + 1
-    lines = [
-        _row(left, top + CELL * i, row, columns, values)
-        for i, (row, values) in enumerate(zip(rows, weights, strict=True))
-    ]
-    return drawing(width, height, description, *axis_labels(rows, columns, CELL, left, top), *lines)
-
-
-def _row(left: float, top: float, row: str, columns: Sequence[str], values: np.ndarray) -> str:
     cells = [
         element(
             "rect",
-            {"x": CELL * j + 1, "y": 1, "style": f"--w:{value:.3f}"},
+            {"x": CELL * j + 1, "y": CELL * i + 1, "style": f"--w:{value:.3f}"},
             element("title", {}, escape(f"{isolated(row)} → {isolated(column)}: {value:.4f}")),
         )
+        for i, (row, values) in enumerate(zip(rows, weights, strict=True))
         for j, (column, value) in enumerate(zip(columns, values, strict=True))
         if not np.isnan(value)
     ]
-    return element("g", {"class": "map", "transform": f"translate({left:.0f} {top:.0f})"}, *cells)
+    return labelled_grid(rows, columns, *cells, cell=CELL, description=description, classes="map")
