@@ -394,20 +394,19 @@ def test_what_failed_gives_way_to_others_and_what_is_being_translated_does_not(
             return requests.post(f"{url}/v2/document", data=fields, files=files, timeout=30)
 
         taken, refused = send(), send()
+        place = f"{url}/v2/document/{taken.json()['document_id']}"
+        key = {"document_key": taken.json()["document_key"]}
+        early = requests.post(f"{place}/result", json=key, timeout=30)
         with monkeypatch.context() as broken:
             broken.setattr(documents, "_SECONDS_TO_FETCH", 60.0)
             broken.setattr(Copier, "search", lambda *_: [])
             engine.passes.release()
-            sent = taken.json()
-            requests.post(
-                f"{url}/v2/document/{sent['document_id']}",
-                json={"document_key": sent["document_key"]},
-                timeout=30,
-            )
+            requests.post(place, json=key, timeout=30)
             again = send()
         engine.passes.release()
 
     assert [answer.status_code for answer in (taken, refused, again)] == [200, 429, 200]
+    assert (early.status_code, early.headers["Retry-After"]) == (503, "1")
 
 
 def test_the_mark_of_the_byte_order_stays(url: str) -> None:

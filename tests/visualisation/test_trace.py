@@ -1,21 +1,20 @@
 """What is traced equals what NumPy computes from the weights."""
 
 import math
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from tests.visualisation.numpy_transformer import NumpyTransformer, Seen, naive_beam_search
+from tests.visualisation.numpy_transformer import NumpyTransformer, Seen
 from tests.visualisation.small_model import save_small_model
 
 from dragoman.decoding.config import SearchConfig
 from dragoman.model_directory import ModelDirectory
-from dragoman.tokenizers.tokenizer import BOS_ID, EOS_ID, PAD_ID
+from dragoman.tokenizers.tokenizer import BOS_ID, PAD_ID
 from dragoman.visualisation.shown_sentence import ExplainError
 from dragoman.visualisation.stream_trace import StackTrace
-from dragoman.visualisation.trace import Trace, trace_translation
+from dragoman.visualisation.trace import trace_translation
 
 SENTENCE = "the black cat sees a dog"
 SEARCH = SearchConfig(beam_size=3, max_length_ratio=1.0, max_length_extra=4)
@@ -69,42 +68,6 @@ def test_streams_maps_and_logits_equal_those_of_numpy(
     assert_close(trace.streams.logits, logits)
     expected = in_numpy(directory).log_probabilities(source, target)
     assert_close(trace.log_probabilities, expected)
-
-
-def next_token(trace: Trace, directory: ModelDirectory) -> Callable[[tuple[int, ...]], Any]:
-    model, source = in_numpy(directory), list(trace.source.ids)
-    return lambda ids: model.log_probabilities(source, [BOS_ID, *ids])[-1]
-
-
-@pytest.mark.parametrize("beam_size", [2, 5])
-def test_the_search_is_that_of_a_naive_one_in_numpy(beam_size: int, tmp_path: Path) -> None:
-    directory = save_small_model(tmp_path, norm="after")
-    config = SearchConfig(beam_size=beam_size, max_length_ratio=0.5, max_length_extra=5)
-
-    trace = trace_translation(directory, SENTENCE, config)
-
-    steps, ended = naive_beam_search(
-        next_token(trace, directory),
-        beam=beam_size,
-        alpha=0.6,
-        limit=8,
-        eos=EOS_ID,
-        forbidden=(PAD_ID, BOS_ID),
-    )
-    assert trace.search.max_length == 8
-    assert len(trace.search.steps) == len(steps)
-    for traced, expected in zip(trace.search.steps, steps, strict=True):
-        assert [each.ids for each in traced.candidates] == [each.ids for each in expected]
-        for name in ("log_probability", "score"):
-            assert_close(
-                [vars(each)[name] for each in traced.candidates],
-                [vars(each)[name] for each in expected],
-            )
-    kept = [each for step in trace.search.steps for each in step.candidates if each.fate == "ended"]
-    assert {each.ids for each in kept} == {each.ids for each in ended}
-    if ended:
-        assert (*trace.search.hypotheses[0].ids, EOS_ID) == ended[0].ids
-        assert trace.search.hypotheses[0].score == pytest.approx(ended[0].score, abs=1e-5)
 
 
 def test_the_decoder_is_given_what_was_found_and_predicts_it(tmp_path: Path) -> None:

@@ -241,7 +241,8 @@ async def document_status(name: str, request: Request, store: Store) -> dict[str
 async def document_result(name: str, request: Request, store: Store) -> Response:
     """Fetch a translated file, once."""
     document = await _find_document(name, request, store)
-    document.check_ready()
+    if not document.translation.done():
+        raise RefusalError(503, "the translation is not ready", retry_after=1)
     if error := document.translation.exception():
         raise RefusalError(400, str(error))
     store.forget(document.id)

@@ -63,11 +63,6 @@ class Document:
     key: str = field(default_factory=lambda: secrets.token_hex(32).upper())
     made: float = field(default_factory=time.monotonic)
 
-    def check_ready(self) -> None:
-        """Raise RefusalError (503) if it is still being translated."""
-        if not self.translation.done():
-            raise RefusalError(503, "the translation is not ready", retry_after=1)
-
     def is_opened_by(self, key: str | None) -> bool:
         """Compare a key in a time that does not reveal where it differs."""
         if not self.needs_key:

