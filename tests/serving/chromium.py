@@ -1,6 +1,12 @@
-"""The browser that tests open the page in."""
+"""The browser that tests open pages in."""
 
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, sync_playwright
 
 CHROMIUM = (
     shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -50,3 +56,17 @@ SPACE_IS_LAST = """(place, word) => {
     return found;
 }"""
 """Tells, wherever in a place a word from right to left stands alone, if its ▁ is behind its end."""
+
+
+@contextmanager
+def opened(written: str, path: Path, *, width: int) -> Iterator[Page]:
+    """Write a page into a file, and open it in a window of so many pixels."""
+    if CHROMIUM is None:
+        pytest.skip("there is no Chromium")
+    path.write_text(written, encoding="utf-8")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        page = browser.new_page(viewport={"width": width, "height": 800})
+        page.goto(path.as_uri())
+        yield page
+        browser.close()

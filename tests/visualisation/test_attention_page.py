@@ -1,20 +1,19 @@
 """The page shows the map that is chosen, and only this, without a script."""
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
+from tests.serving.chromium import opened
 
 from dragoman.visualisation.attended_sentence import AttentionKind, HeadMap
 from dragoman.visualisation.attention_page import attention_page
 
 SVG = "{http://www.w3.org/2000/svg}"
 LAYERS: dict[AttentionKind, int] = {"encoder": 1, "decoder": 2, "cross": 2}
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 
 
 def make_maps(layers: dict[AttentionKind, int] = LAYERS) -> list[HeadMap]:
@@ -54,16 +53,9 @@ def test_the_page_opens_with_a_map_where_the_encoder_is_the_deeper_stack() -> No
 
 @pytest.fixture
 def page(tmp_path: Path) -> Iterator[Page]:
-    if CHROMIUM is None:
-        pytest.skip("there is no Chromium")
-    path = tmp_path / "page.html"
-    path.write_text(attention_page(make_maps(), languages=("en", "it")), encoding="utf-8")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 400, "height": 800}, java_script_enabled=True)
-        page.goto(path.as_uri())
+    written = attention_page(make_maps(), languages=("en", "it"))
+    with opened(written, tmp_path / "page.html", width=400) as page:
         yield page
-        browser.close()
 
 
 def shown(page: Page) -> list[str]:

@@ -1,9 +1,6 @@
 """The figures that the page prints are those that NumPy computes from the weights."""
 
 import re
-import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,9 +8,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page as BrowserPage
-from playwright.sync_api import sync_playwright
-from tests.serving.chromium import CONTRAST_OF_DROPPED, LEAST_CONTRAST, SPACE_IS_LAST
+from tests.serving.chromium import CONTRAST_OF_DROPPED, LEAST_CONTRAST, SPACE_IS_LAST, opened
 from tests.visualisation.numpy_transformer import Seen, naive_beam_search
 from tests.visualisation.small_model import WORDS, save_small_model
 from tests.visualisation.test_trace import in_numpy
@@ -31,7 +26,6 @@ SENTENCE = "the <b> & black cat sees a dog ."
 SEARCH = SearchConfig(beam_size=3, max_length_ratio=1.0, max_length_extra=1)
 PIECES = ["<pad>", "<unk>", "<s>", "</s>", *WORDS]
 SVG = "{http://www.w3.org/2000/svg}"
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 
 Page = ElementTree.Element
 
@@ -379,22 +373,9 @@ def test_the_size_of_one_vocabulary_is_not_said_of_both(tmp_path: Path) -> None:
     assert f"12 by {len(PIECES)}, turns each vector" in rest
 
 
-@contextmanager
-def opened(written: str, path: Path, width: int) -> Iterator[BrowserPage]:
-    if CHROMIUM is None:
-        pytest.skip("there is no Chromium")
-    path.write_text(written, encoding="utf-8")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": width, "height": 800})
-        page.goto(path.as_uri())
-        yield page
-        browser.close()
-
-
 def test_on_narrow_paper_a_token_stays_in_one_piece(trace: Trace, tmp_path: Path) -> None:
     written = explain_page(trace).replace("<strong>", "<strong>incomprehensibility")
-    with opened(written, tmp_path / "page.html", 300) as page:
+    with opened(written, tmp_path / "page.html", width=300) as page:
         page.emulate_media(media="print")
         tokens = page.locator("#projection td > strong")
         lines = tokens.evaluate_all("all => all.map(token => token.getClientRects().length)")
@@ -405,7 +386,7 @@ def test_the_maps_of_heads_stand_in_line_though_more_is_said_of_one(
     trace: Trace, tmp_path: Path
 ) -> None:
     written = explain_page(trace).replace("head 1:", f"head 1, {'sharp, ' * 40}:")
-    with opened(written, tmp_path / "page.html", 1200) as page:
+    with opened(written, tmp_path / "page.html", width=1200) as page:
         maps = page.locator("#encoder-1 .heads svg")
         tops = maps.evaluate_all("all => all.map(map => map.getBoundingClientRect().top)")
     assert len(tops) == 3
@@ -422,14 +403,14 @@ def test_a_token_from_right_to_left_has_its_space_at_the_right(
         if isinstance(tokens, Tokens)
     }
     written = explain_page(replace(trace, vocabulary=(word,) * len(trace.vocabulary), **turned))
-    with opened(written, tmp_path / "page.html", 1200) as page:
+    with opened(written, tmp_path / "page.html", width=1200) as page:
         space_is_last = page.locator("body").evaluate(SPACE_IS_LAST, word)
     assert len(space_is_last) > 100
     assert not any(space_is_last)
 
 
 def test_the_numbers_of_dropped_candidates_can_be_read(trace: Trace, tmp_path: Path) -> None:
-    with opened(explain_page(trace), tmp_path / "page.html", 1200) as page:
+    with opened(explain_page(trace), tmp_path / "page.html", width=1200) as page:
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)
             assert page.evaluate(CONTRAST_OF_DROPPED, "body") >= LEAST_CONTRAST, scheme
