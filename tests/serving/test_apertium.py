@@ -12,8 +12,8 @@ from dragoman.translator import Translator
 
 def get(address: str, path: str) -> tuple[bytes, dict[str, object]]:
     """Ask byte for byte, as a client library would escape the bar."""
-    head = f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
-    with connection(address, head.encode()) as client:
+    asked = f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+    with connection(address, asked.encode()) as client:
         answer = read_all(client)
     head, _, body = answer.partition(b"\r\n\r\n")
     return head.split(b" ")[1], json.loads(body)
