@@ -52,6 +52,7 @@ def test_the_code_cells_of_a_notebook_are_counted_and_lose_their_magics(tmp_path
         ("%time a = f(\n    1)\n%time", "a = f(\n    1)\npass"),
         ("!echo don't\na = 'b?'  # isn't\nb?", "pass\na = 'b?'  # isn't\npass"),
         ('!ls\na = """\nb = %d\n!\nwhy?\n""" % 3', 'pass\na = """\nb = %d\n!\nwhy?\n""" % 3'),
+        ("nn.Linear?\r\na = 1\r\n", "pass\na = 1\n"),
         ("a = (7\n     % 4)\nb = (a\n!= 2)\n!ls", "a = (7\n     % 4)\nb = (a\n!= 2)\npass"),
     ],
 )
@@ -82,7 +83,7 @@ def test_a_remainder_at_the_beginning_of_a_line_is_no_magic(tmp_path: Path) -> N
 
 def test_the_blocks_of_a_page_keep_the_lines_of_the_page(tmp_path: Path) -> None:
     text = "# Title\n\n```python\na = 1\n```\nwords\n```sh\nls\n```\n~~~\nimport math\n~~~\n"
-    text += "```\n0 1\n```\n"
+    text += "```\n0 1\n```\n```pycon\n>>> a\n1\n```\n"
 
     first, second = read_cells(written(tmp_path / "x.md", text))
 

@@ -23,6 +23,9 @@ _MAGIC = re.compile(
     re.MULTILINE,
 )
 _OF_ANOTHER_LANGUAGE = re.compile(r"\s*%%(?!time\b|capture\b)")
+_OF_SESSIONS = {"pycon", "pytb"}
+"""What a block is named that shows prompts, or an error."""
+
 _LOOKS_LIKE_PYTHON = re.compile(r"^\s*(import|from|class|def) ", re.MULTILINE)
 
 
@@ -103,7 +106,7 @@ def _notebook(text: str) -> tuple[Cell, ...]:
         "".join(cell["source"]) for cell in json.loads(text)["cells"] if cell["cell_type"] == "code"
     ]
     return tuple(
-        Cell(source=_without_magics(source), number=number)
+        Cell(source=_without_magics(source.replace("\r\n", "\n")), number=number)
         for number, source in enumerate(sources, start=1)
     )
 
@@ -140,7 +143,8 @@ def _fenced(text: str) -> tuple[Cell, ...]:
         position = len(text) if closing < 0 else closing + len(opening["fence"]) + 1
         source = text[opening.end() : None if closing < 0 else closing + 1]
         language = opening["language"].lower()
-        if language.startswith("py") or (not language and _LOOKS_LIKE_PYTHON.search(source)):
+        is_named = language.startswith("py") and language not in _OF_SESSIONS
+        if is_named or (not language and _LOOKS_LIKE_PYTHON.search(source)):
             cells.append(
                 Cell(
                     source=_without_magics(source),
