@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -36,8 +38,14 @@ def check(tmp_path: Path, text: str, limits: Limits = Limits()) -> Report:  # no
     return check_file(path, limits=limits)
 
 
-def test_a_program_survives_what_fails_in_it(tmp_path: Path) -> None:
+def test_a_program_survives_what_fails_in_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it has started and is still writing does not hide what was found either."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     (tmp_path / "neighbour.py").write_text("WIDTH = 8\n")
+    done = tmp_path / "done"
+    writing = f"until [ -e {done} ]; do mkdir -p $((n = n + 1)) || exit; done"
     text = (
         "import sys\n"
         "import no_such_package\n"
@@ -49,10 +57,15 @@ def test_a_program_survives_what_fails_in_it(tmp_path: Path) -> None:
         "again()\n"
         "import neighbour\n"
         "print('x' * 5000, neighbour.WIDTH)\n"
-        "if __name__ == '__main__': raise SystemExit\n" + EMBEDDINGS
+        "if __name__ == '__main__': raise SystemExit\n"
+        "import subprocess\n"
+        f"subprocess.Popen({writing!r}, shell=True, start_new_session=True)\n" + EMBEDDINGS
     )
 
-    report = check(tmp_path, text)
+    try:
+        report = check(tmp_path, text)
+    finally:
+        done.touch()
 
     assert report.parts[0].mistakes == ()
     assert report.parts[0].not_checked == (
@@ -98,7 +111,7 @@ def test_a_program_finds_the_surroundings_that_python_gives_it(
 
 def test_a_program_knows_its_file_and_its_source(tmp_path: Path) -> None:
     text = (
-        "import inspect, torch\n"
+        "import inspect, torch  # a form feed: \f\n"
         "print(__file__)\n"
         "@torch.jit.script\n"
         "def double(x):\n"
@@ -122,6 +135,21 @@ def test_a_compiled_part_is_examined_as_it_is_written(tmp_path: Path) -> None:
 
     assert report.num_mistakes == 0
     assert report.parts[1].passed
+
+
+def test_limits_say_by_their_signal_that_time_is_up_and_leave_lower_ones() -> None:
+    text = (
+        "import resource\n"
+        "from dragoman.checking.limits import limit_process\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (5, 5))\n"
+        "limit_process(cpu_seconds=0, memory_mib=64, file_mib=1)\n"
+        "print(resource.getrlimit(resource.RLIMIT_FSIZE), flush=True)\n"
+        "while True: pass\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", text], capture_output=True, check=False)
+
+    assert ended.stdout == b"(5, 5)\n"
+    assert ended.returncode == -signal.SIGXCPU
 
 
 def test_an_endless_loop_is_stopped_and_named(tmp_path: Path) -> None:

@@ -39,7 +39,10 @@ def time_limit(seconds: float) -> Iterator[None]:
 
 
 def limit_process(*, cpu_seconds: int, memory_mib: int, file_mib: int) -> None:
-    """Limit processor time and memory used from now on, and the size of each file."""
+    """Limit processor time and memory used from now on, and the size of each file.
+
+    Lower limits that the user has set stay.
+    """
     usage = resource.getrusage(resource.RUSAGE_SELF)
     used_seconds = math.ceil(usage.ru_utime + usage.ru_stime)
     pages = int(Path("/proc/self/statm").read_text().split()[0])
@@ -50,4 +53,8 @@ def limit_process(*, cpu_seconds: int, memory_mib: int, file_mib: int) -> None:
         (resource.RLIMIT_FSIZE, file_mib * MIB),
         (resource.RLIMIT_CORE, 0),
     ):
-        resource.setrlimit(kind, (most, most))
+        hard = most + 1  # at the hard limit of time comes SIGKILL, which does not say why
+        users = resource.getrlimit(kind)[1]
+        if users != resource.RLIM_INFINITY:
+            hard = min(hard, users)
+        resource.setrlimit(kind, (min(most, hard), hard))

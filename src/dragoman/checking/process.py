@@ -102,7 +102,10 @@ def check_file(
         arguments=arguments,
         limits=limits,
     )
-    with tempfile.TemporaryDirectory(prefix="dragoman-check-") as name:
+    with tempfile.TemporaryDirectory(
+        prefix="dragoman-check-",
+        ignore_cleanup_errors=True,  # what the program has started may still be writing
+    ) as name:
         directory = Path(name)
         (directory / "request.json").write_text(json.dumps(to_table(request)), encoding="utf-8")
         ending = _run(directory, limits)

@@ -12,6 +12,7 @@ import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass, is_dataclass, replace
 from functools import cached_property
+from io import StringIO
 from types import FrameType, ModuleType
 from typing import Any
 
@@ -82,7 +83,7 @@ class Program:
         for index, cell in enumerate(cells):
             file = _FILE.format(index)
             read, trees = self._parse(cell)
-            lines = read.source.splitlines(keepends=True)
+            lines = StringIO(read.source).readlines()
             linecache.cache[file] = (len(read.source), None, lines, file)  # torch.jit reads them
             self.statements.extend(Statement(read, tree, file) for tree in trees)
 
