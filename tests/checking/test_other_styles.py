@@ -1265,6 +1265,18 @@ def test_a_model_that_leaves_out_the_last_word_itself_is_examined(
     assert not any(reason.startswith("start") for reason in part.not_checked)
 
 
+@pytest.mark.parametrize(
+    ("part", "source"),
+    [
+        ("FeedForward", FEED_FORWARD.format("").replace("(self, x)", "(self, x, /)")),
+        ("MultiHeadAttention", ATTENTION.replace("mask=None)", "bias=None, mask=None, /)")),
+        ("Transformer", CUTS.format("seen.cumsum(1)").replace("src, tgt)", "src, tgt, /)")),
+    ],
+)
+def test_arguments_may_be_those_that_are_given_by_position(part: str, source: str) -> None:
+    assert "does-not-run" not in mistakes(report(HEAD + source, part)[1])
+
+
 def test_an_output_may_be_flat_for_the_loss() -> None:
     end = "return self.fc_out(x)"
     for flat in (".flatten(0, 1)", "[:, :-1].flatten(0, 1)"):

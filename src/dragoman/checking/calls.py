@@ -34,7 +34,18 @@ def call(function: Callable[..., Any], roles: Roles, given: Mapping[str, Any]) -
     """
     copies = {id(x): x.clone() for x in given.values() if isinstance(x, Tensor)}
     arguments = bind(function, roles, given)
-    return first_tensor(function(**{k: copies.get(id(x), x) for k, x in arguments.items()}))
+    return call_by_name(function, {k: copies.get(id(x), x) for k, x in arguments.items()})
+
+
+def call_by_name(function: Callable[..., Any], arguments: Mapping[str, Any]) -> Tensor:
+    """Call a function with arguments of these names; what has to be, is given by position."""
+    named = dict(arguments)
+    by_position = [
+        named.pop(name, parameter.default)
+        for name, parameter in parameters_of(_signature_of(function)).items()
+        if parameter.kind is parameter.POSITIONAL_ONLY
+    ]
+    return first_tensor(function(*by_position, **named))
 
 
 def bind(function: Callable[..., Any], roles: Roles, given: Mapping[str, Any]) -> dict[str, Any]:

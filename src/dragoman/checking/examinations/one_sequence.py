@@ -7,7 +7,7 @@ from inspect import Parameter
 from torch import Tensor, nn
 
 from dragoman.checking.arguments import MODEL, NotCheckableError, is_required, parameters_of
-from dragoman.checking.calls import first_tensor
+from dragoman.checking.calls import call_by_name
 from dragoman.checking.convention import REFUSED
 from dragoman.checking.spelling import plain
 from dragoman.checking.words import is_of_torch, words_in_class
@@ -48,7 +48,7 @@ def predict(model: nn.Module, words: Tensor) -> Tensor:
     labels = {label: words for label in parameters_of(model.forward) if plain(label) in _LABELS}
     for given in ({name: words}, {**labels, name: words}):
         try:
-            output = first_tensor(model(**given))
+            output = call_by_name(model, given)
         except (*REFUSED, AttributeError):
             if plain(name) not in _OF_SEVERAL:
                 raise

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from dragoman.checking.arguments import DECODE, MODEL, NotCheckableError, parameters_of, roles_of
-from dragoman.checking.calls import bind, call, first_tensor
+from dragoman.checking.calls import bind, call, call_by_name, first_tensor
 from dragoman.checking.convention import REFUSED, conventions
 from dragoman.checking.examinations.check import S, T, exchange, random, same, tokens
 from dragoman.checking.examinations.layout import refuse_length_first
@@ -87,7 +87,7 @@ def _call(
                 "its forward takes no source and target, and only encoder-decoders are examined"
             )
         try:
-            output = _by_sentence(first_tensor(model(**told)), target)
+            output = _by_sentence(call_by_name(model, told), target)
             return _projected(workshop, model, output)
         except TypeError:
             _refuse_more_arguments(model)
