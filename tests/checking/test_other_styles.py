@@ -96,6 +96,14 @@ def report(source: str, part: str) -> tuple[PartReport, PartReport]:
     return parts[0], parts[1]
 
 
+def exchanged(source: str, exchanges: dict[str, str]) -> str:
+    """Exchange pieces of a program, each of which has to be there."""
+    for old, new in exchanges.items():
+        assert old in source, old
+        source = source.replace(old, new)
+    return source
+
+
 def mistakes(*parts: PartReport) -> list[str]:
     return [finding.name for part in parts for finding in part.mistakes]
 
@@ -172,14 +180,6 @@ def test_a_block_of_pytorch_s_attention_runs() -> None:
     assert "evaluation-is-random" in part.passed
 
 
-def test_an_attention_without_masks_is_not_told_that_they_have_no_effect() -> None:
-    attention = ATTENTION.replace(", mask=None", "").replace("if mask is not None", "if False")
-    part = report(HEAD + attention, "MultiHeadAttention")[1]
-
-    assert mistakes(part) == []
-    assert "what it does with masks: it takes none" in part.not_checked
-
-
 def test_weights_may_begin_with_nothing() -> None:
     small = "        for p in self.parameters():\n            nn.init.zeros_(p)\n    def forward"
     attention = ATTENTION.replace("    def forward", small)
@@ -240,21 +240,6 @@ def test_a_package_that_is_not_here_is_no_mistake() -> None:
 
     assert mistakes(of_file, part) == []
     assert "imports a_package_of_elsewhere, which is not installed here" in of_file.not_checked[0]
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("mask == 0", "mask.cuda() == 0"),
-        ("scores = q", "scores = torch.zeros(1, device='mps') + q"),
-        ("(d_model, d_model)", "(d_model, d_model).to('cuda:0')"),
-    ],
-)
-def test_a_gpu_that_is_not_used_here_is_no_mistake(old: str, new: str) -> None:
-    part = report(HEAD + ATTENTION.replace(old, new), "MultiHeadAttention")[1]
-
-    assert mistakes(part) == []
-    assert any("asks for a GPU, and programs" in why for why in part.not_checked)
 
 
 def test_a_class_of_a_package_that_is_not_here_is_no_mistake() -> None:
@@ -342,38 +327,27 @@ def test_a_table_without_cosines_is_said_to_have_none() -> None:
     assert mistake.measured.startswith("there are sines only, and no cosines")
 
 
-def test_a_forgotten_colon_is_one_mistake_and_the_rest_is_examined() -> None:
-    source = HEAD + FEED_FORWARD.format("").replace("def forward(self, x):", "def forward(self, x)")
-    of_file, part = report(source, "FeedForward")
+@pytest.mark.parametrize(
+    ("before", "old", "new", "told"),
+    [
+        (
+            "",
+            "def forward(self, x):",
+            "def forward(self, x)",
+            "line 11: is not Python (expected ':')",
+        ),
+        ("x = 1\n    y = 2\n    z = 3\n    if z:\n        y = 3\n", "", "", "unexpected indent"),
+        ("def later():\n\nx = 1\n", "", "", "expected an indented block after function"),
+        ("", "        return", "\treturn", "inconsistent use of tabs and spaces"),
+    ],
+)
+def test_what_is_not_python_is_one_mistake_and_the_rest_is_examined(
+    before: str, old: str, new: str, told: str
+) -> None:
+    of_file, part = report(HEAD + before + FEED_FORWARD.format("").replace(old, new), "FeedForward")
 
     (mistake,) = of_file.mistakes
-    assert mistake.measured.endswith("is not Python (expected ':')")
-    assert "feed-forward-activation" in part.passed
-
-
-def test_a_block_that_stands_too_deep_is_one_mistake() -> None:
-    source = (
-        HEAD + "x = 1\n    y = 2\n    z = 3\n    if z:\n        y = 3\n" + FEED_FORWARD.format("")
-    )
-    of_file, part = report(source, "FeedForward")
-
-    assert [finding.name for finding in of_file.mistakes] == ["does-not-run"]
-    assert "feed-forward-activation" in part.passed
-
-
-def test_a_function_without_a_body_is_one_mistake() -> None:
-    source = HEAD + "def later():\n\nx = 1\n" + FEED_FORWARD.format("")
-    of_file, part = report(source, "FeedForward")
-
-    assert [finding.name for finding in of_file.mistakes] == ["does-not-run"]
-    assert "feed-forward-activation" in part.passed
-
-
-def test_tabs_among_spaces_are_one_mistake() -> None:
-    source = HEAD + FEED_FORWARD.format("").replace("        return", "\treturn")
-    of_file, part = report(source, "FeedForward")
-
-    assert [finding.name for finding in of_file.mistakes] == ["does-not-run"]
+    assert told in mistake.measured
     assert "feed-forward-activation" in part.passed
 
 
@@ -446,19 +420,28 @@ def test_the_decoder_block_of_a_model_of_one_sequence_is_not_blamed_for_reading_
     assert mistakes(unmasked) == ["future-is-invisible"]
 
 
-@pytest.mark.parametrize("optional", ["", "=None"])
-def test_a_block_is_not_blamed_for_a_mask_whose_name_is_not_known(optional: str) -> None:
-    part = decoder_block("first_mask", "second_mask", optional)
+@pytest.mark.parametrize(
+    ("target_mask", "source_mask", "optional", "why"),
+    [
+        *(
+            (
+                "first_mask",
+                "second_mask",
+                optional,
+                "what `first_mask` of its forward stands for is not known",
+            )
+            for optional in ("", "=None")
+        ),
+        ("memory_mask", "src_mask", "", "`memory_mask` and `src_mask` look like the same thing"),
+    ],
+)
+def test_a_block_is_not_blamed_for_a_mask_whose_name_leaves_a_doubt(
+    target_mask: str, source_mask: str, optional: str, why: str
+) -> None:
+    part = decoder_block(target_mask, source_mask, optional)
 
     assert mistakes(part) == []
-    assert part.not_checked == ("what `first_mask` of its forward stands for is not known",)
-
-
-def test_two_masks_that_look_like_the_same_are_not_checked() -> None:
-    part = decoder_block("memory_mask", "src_mask")
-
-    assert mistakes(part) == []
-    assert part.not_checked == ("`memory_mask` and `src_mask` look like the same thing",)
+    assert part.not_checked == (why,)
 
 
 def test_a_pad_mask_is_given_to_an_encoder() -> None:
@@ -727,35 +710,17 @@ def test_blocks_may_take_queries_keys_and_values(part: str) -> None:
     assert mistakes(wrong) == ["residual-input"]
 
 
-def test_matrices_that_all_heads_share_are_found() -> None:
-    shared = ATTENTION.replace(
-        "for _ in range(4))",
-        "for _ in range(4))\n"
-        "        self.q, self.k, self.v = (nn.Linear(self.d_k, self.d_k) for _ in range(3))",
-    ).replace(
-        "layer(x).unflatten(-1, (self.h, self.d_k))", "layer(x.unflatten(-1, (self.h, self.d_k)))"
-    )
-    part = report(HEAD + shared, "MultiHeadAttention")[1]
-
-    assert mistakes(part) == ["attention-projections"]
-
-
-def test_an_attention_with_a_norm_is_not_told_that_it_is_not_equation_1() -> None:
-    source = ATTENTION.replace("return self.o(", "return self.norm(query + self.o(")
-    source = source.replace("flatten(2))", "flatten(2)))").replace(
-        "        self.h,", "        self.norm = nn.LayerNorm(d_model)\n        self.h,"
-    )
-    part = report(HEAD + source, "MultiHeadAttention")[1]
-
-    assert mistakes(part) == []
-    assert any("it has a norm of its own" in why for why in part.not_checked)
-
-
 @pytest.mark.parametrize(("base", "expected"), [("10000.0", []), ("50.0", ["positions-formula"])])
-def test_positions_that_are_counted_in_words_are_compared(base: str, expected: list[str]) -> None:
+@pytest.mark.parametrize(
+    "forward",
+    ["(self, x):\n        batch, length = x.size()", "(self, length):"],
+    ids=["words", "n"],
+)
+def test_positions_of_words_or_of_a_length_are_compared(
+    forward: str, base: str, expected: list[str]
+) -> None:
     positions = POSITIONS.replace("10000.0", base).format("self.table[:length]")
-    positions = positions.replace("return", "batch, length = x.size()\n        return")
-    part = report(HEAD + positions, "PositionalEncoding")[1]
+    part = report(HEAD + positions.replace("(self, x):", forward), "PositionalEncoding")[1]
 
     assert mistakes(part) == expected
     assert "positions-alone" in notes(part)
@@ -804,14 +769,33 @@ def test_what_reads_the_length_first_is_left_alone() -> None:
     assert "(length, batch, d_model)" in whole.not_checked[0]
 
 
-def test_heads_that_are_cut_along_the_batch_are_still_a_mistake() -> None:
-    """Neither layout is right then."""
-    attention = ATTENTION.replace(
-        "layer(x).unflatten(-1, (self.h, self.d_k)).transpose(1, 2)",
-        "layer(x).view(-1, self.h, x.size(1), self.d_k)",
-    )
+_CUT = "layer(x).unflatten(-1, (self.h, self.d_k))"
 
-    assert mistakes(*report(HEAD + attention, "MultiHeadAttention")) == ["attention-heads"]
+
+@pytest.mark.parametrize(
+    ("exchanges", "expected"),
+    [
+        ({"softmax(-1)": "softmax(1)"}, "attention-softmax"),
+        (
+            {
+                "range(4))\n": "range(4))\n        self.q, self.k, self.v = (\n"
+                "            nn.Linear(self.d_k, self.d_k) for _ in range(3)\n        )\n",
+                _CUT: "layer(x.unflatten(-1, (self.h, self.d_k)))",
+            },
+            "attention-projections",
+        ),
+        (  # heads are cut along the batch, where the length might come first
+            {f"{_CUT}.transpose(1, 2)": "layer(x).view(-1, self.h, x.size(1), self.d_k)"},
+            "attention-heads",
+        ),
+    ],
+)
+def test_one_mistake_in_an_attention_is_told_as_one(
+    exchanges: dict[str, str], expected: str
+) -> None:
+    source = HEAD + exchanged(ATTENTION, exchanges)
+
+    assert mistakes(*report(source, "MultiHeadAttention")) == [expected]
 
 
 def test_a_mask_may_be_of_keys_alone() -> None:
@@ -884,31 +868,6 @@ def test_what_needs_the_program_s_data_is_not_checked() -> None:
     assert file.not_checked[-1] == "line 9: NameError: name 'width' is not defined"
 
 
-def test_rotary_attention_is_not_told_that_it_is_not_equation_1() -> None:
-    turned = """
-def rotate(x):
-    angles = torch.arange(x.size(-2))[:, None] * 0.3
-    a, b = x[..., 0::2], x[..., 1::2]
-    return torch.cat([a * angles.cos() - b * angles.sin(), a * angles.sin() + b * angles.cos()], -1)
-"""
-    attention = ATTENTION.replace(
-        "scores = q @", "q, k = rotate(q), rotate(k)\n        scores = q @"
-    )
-
-    file, found = report(HEAD + turned + attention, "MultiHeadAttention")
-
-    assert not mistakes(file, found)
-    assert "rotary" in found.not_checked[0]
-
-
-def test_a_softmax_over_the_heads_is_one_mistake() -> None:
-    file, found = report(
-        HEAD + ATTENTION.replace("softmax(-1)", "softmax(1)"), "MultiHeadAttention"
-    )
-
-    assert mistakes(file, found) == ["attention-softmax"]
-
-
 def test_a_function_in_the_place_of_a_class_is_named() -> None:
     cells = [Cell(source="def positions(x):\n    return x\n")]
     wishes = Wishes(classes={"PositionalEncoding": "positions"})
@@ -956,29 +915,57 @@ def test_an_attention_that_hides_the_future_itself_is_compared(
     assert "attention-transpose" in part.passed or "attention-formula" in expected
 
 
+ROTATE = """def rotate(x):
+    angles = torch.arange(x.size(-2))[:, None] * 0.3
+    a, b = x[..., 0::2], x[..., 1::2]
+    return torch.cat([a * angles.cos() - b * angles.sin(), a * angles.sin() + b * angles.cos()], -1)
+"""
+_SCORES = "scores = q @ k.transpose(-1, -2) / math.sqrt(self.d_k)"
+
+
 @pytest.mark.parametrize(
-    ("more", "why"),
+    ("exchanges", "why"),
     [
-        ("scores = scores - torch.arange(k.size(2)) * 0.3", "its scores tell positions apart"),
-        ("scores = nn.functional.normalize(q, dim=-1) @ k.mT", "it has a norm of its own"),
+        ({", mask=None": "", "if mask is not None": "if False"}, "with masks: it takes none"),
+        ({"mask=": "occulto=", "if mask": "if occulto"}, "whether `occulto` is one is not known"),
+        ({"mask == 0": "mask.cuda() == 0"}, "asks for a GPU, and programs"),
+        (
+            {"scores = q": "scores = torch.zeros(1, device='mps') + q"},
+            "asks for a GPU, and programs",
+        ),
+        ({"(d_model, d_model)": "(d_model, d_model).to('cuda:0')"}, "asks for a GPU, and programs"),
+        (
+            {
+                "class Multi": f"{ROTATE}class Multi",
+                _SCORES: _SCORES.replace("q @ k", "rotate(q) @ rotate(k)"),
+            },
+            "its scores tell positions apart, as with rotary",
+        ),
+        (
+            {_SCORES: f"{_SCORES} - torch.arange(k.size(2)) * 0.3"},
+            "its scores tell positions apart",
+        ),
+        (
+            {_SCORES: "scores = nn.functional.normalize(q, dim=-1) @ k.mT"},
+            "it has a norm of its own",
+        ),
+        (
+            {
+                "        self.h,": "        self.norm = nn.LayerNorm(d_model)\n        self.h,",
+                "self.o(": "self.norm(query + self.o(",
+                "flatten(2))": "flatten(2)))",
+            },
+            "it has a norm of its own",
+        ),
     ],
 )
-def test_scores_with_more_in_them_are_not_checked(more: str, why: str) -> None:
-    attention = ATTENTION.replace("        if mask", f"        {more}\n        if mask")
-    part = report(HEAD + attention, "MultiHeadAttention")[1]
+def test_an_attention_that_cannot_be_compared_is_not_blamed(
+    exchanges: dict[str, str], why: str
+) -> None:
+    part = report(HEAD + exchanged(ATTENTION, exchanges), "MultiHeadAttention")[1]
 
     assert mistakes(part) == []
     assert any(why in reason for reason in part.not_checked)
-
-
-def test_an_argument_that_may_be_a_mask_in_another_language_is_not_said_to_be_none() -> None:
-    part = report(
-        HEAD + ATTENTION.replace("mask=", "occulto=").replace("if mask", "if occulto"),
-        "MultiHeadAttention",
-    )[1]
-
-    assert mistakes(part) == []
-    assert "what it does with masks: whether `occulto` is one is not known" in part.not_checked
 
 
 @pytest.mark.parametrize(
@@ -1386,16 +1373,6 @@ class Linear(nn.Module):
     assert mistakes(*report(HEAD + linear, "ProjectionLayer")) == []
 
 
-@pytest.mark.parametrize(("base", "expected"), [("10000.0", []), ("50.0", ["positions-formula"])])
-def test_positions_of_a_length_are_compared(base: str, expected: list[str]) -> None:
-    positions = POSITIONS.replace("10000.0", base).format("self.table[:length]")
-    positions = positions.replace("forward(self, x)", "forward(self, length)")
-    part = report(HEAD + positions, "PositionalEncoding")[1]
-
-    assert mistakes(part) == expected
-    assert "positions-alone" in notes(part)
-
-
 def test_a_feed_forward_with_a_norm_is_not_told_that_its_activation_is_another() -> None:
     source = FEED_FORWARD.format("").replace("return ", "return self.norm(x + ") + ")\n"
     source = source.replace("\n)", ")").replace(
@@ -1441,10 +1418,7 @@ def test_matrices_of_zeros_are_told_if_they_never_learn(others: str, told: bool)
         "layer(x)": "(x @ layer)",
         "self.o(": "(lambda x: x @ self.o)(",
     }
-    attention = ATTENTION
-    for old, new in exchanges.items():
-        attention = attention.replace(old, new)
-    part = report(HEAD + attention, "MultiHeadAttention")[1]
+    part = report(HEAD + exchanged(ATTENTION, exchanges), "MultiHeadAttention")[1]
     assert ("weights-without-gradient" in mistakes(part)) == told
     assert ("attention-mask" in mistakes(part)) == told
 
