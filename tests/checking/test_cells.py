@@ -84,11 +84,15 @@ def test_a_remainder_at_the_beginning_of_a_line_is_no_magic(tmp_path: Path) -> N
 def test_the_blocks_of_a_page_keep_the_lines_of_the_page(tmp_path: Path) -> None:
     text = "# Title\n\n```python\na = 1\n```\nwords\n```sh\nls\n```\n~~~\nimport math\n~~~\n"
     text += "```\n0 1\n```\n```pycon\n>>> a\n1\n```\n"
+    text += (
+        "<p>\n1. In a list:\n\n       ```Py3 title=c\n       if c:\n           d = 1\n       ```\n"
+    )
 
-    first, second = read_cells(written(tmp_path / "x.md", text))
+    first, second, third = read_cells(written(tmp_path / "x.md", text))
 
     assert (first.source, first.place(1)) == ("a = 1\n", "line 4")
     assert (second.source, second.place(1)) == ("import math\n", "line 11")
+    assert (third.source, third.place(1)) == ("if c:\n    d = 1\n", "line 24")
     assert first.is_excerpt
 
 

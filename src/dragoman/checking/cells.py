@@ -11,7 +11,6 @@ from dragoman.errors import DragomanError, UsageError
 LONGEST = 4_000_000
 """Characters of a file; a notebook of this size holds pictures, not more code."""
 
-_FENCE = re.compile(r"^(?P<fence>```+|~~~+)[ \t]*(?P<language>\w*)[^\n]*\n", re.MULTILINE)
 _PROMPT = re.compile(r"^In ?\[[\w ]*\]:[ \t]*\n?", re.MULTILINE)
 _MAGIC = re.compile(
     r"(?P<text>(?P<triple>\"{3}|'{3})(?:\\[\s\S]|(?!(?P=triple))[^\\])*+(?P=triple)?"  # no magics
@@ -136,23 +135,21 @@ def _page(text: str) -> tuple[Cell, ...]:
 
 def _fenced(text: str) -> tuple[Cell, ...]:
     """Take the fenced blocks that are named Python or, without a name, look like it."""
-    cells = []
-    position = 0
-    while opening := _FENCE.search(text, position):
-        closing = text.find(f"\n{opening['fence']}", opening.end() - 1)
-        position = len(text) if closing < 0 else closing + len(opening["fence"]) + 1
-        source = text[opening.end() : None if closing < 0 else closing + 1]
-        language = opening["language"].lower()
-        is_named = language.startswith("py") and language not in _OF_SESSIONS
-        if is_named or (not language and _LOOKS_LIKE_PYTHON.search(source)):
-            cells.append(
-                Cell(
-                    source=_without_magics(source),
-                    first_line=text.count("\n", 0, opening.end()) + 1,
-                    is_excerpt=True,
-                )
-            )
-    return tuple(cells)
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt().disable(["code", "html_block", "inline"])  # however deep a block stands
+    return tuple(
+        Cell(source=_without_magics(block.content), first_line=block.map[0] + 2, is_excerpt=True)
+        for block in parser.parse(text)
+        if block.type == "fence" and block.map and _is_python(block.info, block.content)
+    )
+
+
+def _is_python(name: str, source: str) -> bool:
+    language = re.split(r"\W", name.strip().lower())[0]
+    if language:
+        return language.startswith("py") and language not in _OF_SESSIONS
+    return _LOOKS_LIKE_PYTHON.search(source) is not None
 
 
 def _prompted(text: str) -> tuple[Cell, ...]:
