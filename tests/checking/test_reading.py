@@ -16,7 +16,7 @@ def told(source: str) -> list[tuple[str, str | None]]:
     return [
         (check.name, measured)
         for statement in program.statements
-        for check, measured in lines_without_effect(statement)
+        for check, measured in lines_without_effect(statement, program)
     ]
 
 
@@ -59,6 +59,7 @@ def test_a_buffer_whose_gradient_is_turned_off_is_told() -> None:
         (FILL, "scores.masked_fill_(mask == 0, -torch.inf)"),
         (FILL, "self.train()"),
         (FILL, "make_dot(scores).view()"),
+        (FILL, "beam.expand(scores)\n    def expand(self, scores): self.scores = scores"),
         (TABLE, "self.table.requires_grad_(False)"),
         ('self.register_buffer("pe", pe.unsqueeze(0))', "self.pe = nn.Parameter(pe)"),
     ],

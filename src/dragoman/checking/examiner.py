@@ -87,7 +87,8 @@ class Examiner:
         for statement in self.program.statements:
             self.tell(statement.place())
             self._run(statement, of_file)
-            for check, measured in (*self.shown.watch(statement), *lines_without_effect(statement)):
+            dropped = lines_without_effect(statement, self.program)
+            for check, measured in (*self.shown.watch(statement), *dropped):
                 of_file.add(check, measured)
         if torch.finfo().eps > torch.finfo(torch.float32).eps:  # rounding would look like mistakes
             torch.set_default_dtype(torch.float32)

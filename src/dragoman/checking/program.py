@@ -108,6 +108,12 @@ class Program:
         return {name for statement in self.statements for name in statement.assigned}
 
     @cached_property
+    def functions(self) -> set[str]:
+        """The functions and methods that it defines."""
+        nodes = (node for statement in self.statements for node in ast.walk(statement.tree))
+        return {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
+
+    @cached_property
     def read_of_others(self) -> set[str]:
         """The attributes that it reads of anything but `self`, as a training loop of its model."""
         return {

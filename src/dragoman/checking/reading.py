@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from dragoman.checking.examinations.check import Check, Verdict
-from dragoman.checking.program import Statement
+from dragoman.checking.program import Program, Statement
 
 DROPPED = Check(
     name="result-dropped",
@@ -30,10 +30,10 @@ NEED_AN_ARGUMENT = {"view", "expand"}
 """Those that other objects have without one: a drawing is shown, and a node of a search grows."""
 
 
-def lines_without_effect(statement: Statement) -> Iterator[Verdict]:
+def lines_without_effect(statement: Statement, program: Program) -> Iterator[Verdict]:
     """Find results discarded inside functions, and gradients that are turned off twice."""
     for line in _alone_in_functions(statement.tree):
-        if _gives_a_new_tensor(line.value):
+        if _gives_a_new_tensor(line.value) and _method(line.value) not in program.functions:
             written = ast.get_source_segment(statement.cell.source, line)
             place = statement.place(line.lineno)
             yield DROPPED, f"{place}: `{written}` stands alone, and no name gets its result"
