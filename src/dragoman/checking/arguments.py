@@ -96,6 +96,9 @@ INSIDE = {
 _MODULES = {
     *("cross_attention", "attention", "feed_forward", "norm", "encoder", "decoder", "projection"),
 }
+_STARRED = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+"""The kinds of `*args` and `**kwargs`."""
+
 _OF_NUMBERS = ("d_", "dim", "num")
 """Prefixes of names that are not a module's, whatever else they resemble."""
 
@@ -152,7 +155,7 @@ def roles_of(function: Callable[..., Any], roles: Roles) -> dict[str, str | None
     names = [
         name
         for name, parameter in parameters_of(function).items()
-        if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+        if parameter.kind not in _STARRED
     ]
     found = {name: role_of(name, roles, among=names) for name in names}
     meant = "memory" if roles is DECODER else "states" if roles is ENCODER else None
@@ -178,8 +181,8 @@ def parameters_of(function: Callable[..., Any]) -> Mapping[str, inspect.Paramete
 
 
 def is_required(parameter: inspect.Parameter) -> bool:
-    """Tell whether an argument is required."""
-    return parameter.default is parameter.empty
+    """Tell whether an argument has to be given."""
+    return parameter.default is parameter.empty and parameter.kind not in _STARRED
 
 
 def role_of(name: str, roles: Roles, *, among: Sequence[str] = ()) -> str | None:

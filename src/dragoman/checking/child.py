@@ -3,6 +3,7 @@
 import os
 import sys
 import warnings
+from functools import partial
 from json import dumps, loads  # before a program replaces them
 from os import _exit
 from pathlib import Path
@@ -45,12 +46,14 @@ def _examine(request: Request, directory: Path) -> Report:
     limit_process(
         cpu_seconds=limits.seconds, memory_mib=limits.memory_mib, file_mib=limits.file_mib
     )
-    stage = directory / "stage"
-    examiner = Examiner(request.cells, wishes, lambda what: _note(stage, what))
+    tell = partial((directory / "stage").write_text, encoding="utf-8")
+    examiner = Examiner(request.cells, wishes, tell)
     if request.path.lower().endswith(".py"):  # a notebook has none
         examiner.program.module.__file__ = request.path
     report = examiner.report(request.file)
-    _check_classes(wishes, examiner)
+    for part, name in wishes.classes.items():
+        if name not in examiner.program.names:
+            raise UsageError(f"--class {part}={name}: there is no {name} in it")
     if not report.num_mistakes and not any(part.found_as for part in report.parts):
         classes = f" (it has {', '.join(report.unknown)})" if report.unknown else ""
         raise UsageError(
@@ -73,10 +76,6 @@ def wishes_of(request: Request) -> Wishes:
     return Wishes(classes=_pairs(request.classes, "--class", PART_NAMES), arguments=arguments)
 
 
-def _note(stage: Path, what: str) -> None:
-    stage.write_text(what, encoding="utf-8")
-
-
 def _pairs(assignments: tuple[str, ...], option: str, known: tuple[str, ...]) -> dict[str, str]:
     """Read what an option says, `NAME=VALUE` each."""
     pairs = {}
@@ -90,9 +89,3 @@ def _pairs(assignments: tuple[str, ...], option: str, known: tuple[str, ...]) ->
             raise UsageError(f"{option} {assignment}: there is no part {name}; {meant}")
         pairs[name] = value
     return pairs
-
-
-def _check_classes(wishes: Wishes, examiner: Examiner) -> None:
-    for part, name in wishes.classes.items():
-        if name not in examiner.program.names:
-            raise UsageError(f"--class {part}={name}: there is no {name} in it")

@@ -64,7 +64,7 @@ class Examiner:
     """
 
     def __init__(
-        self, cells: Sequence[Cell], wishes: Wishes, tell: Callable[[str], None] = lambda _: None
+        self, cells: Sequence[Cell], wishes: Wishes, tell: Callable[[str], object] = lambda _: None
     ) -> None:
         self.program = Program(cells)
         self.wishes = wishes
@@ -93,9 +93,8 @@ class Examiner:
         if torch.finfo().eps > torch.finfo(torch.float32).eps:  # rounding would look like mistakes
             torch.set_default_dtype(torch.float32)
         self.left_sizes = fit_global_sizes(self.program)
-        there = [part for part in parts if self._factory(part)]
-        findings = {part: _Findings() for part in there}
-        running = [part for part in there if self._runs(part, findings[part])]
+        findings = {part: _Findings() for part in parts if self._factory(part)}
+        running = [part for part in findings if self._runs(part, findings[part])]
         workshop = self._workshop()
         for part in running:
             for examination in self._examinations(part, workshop, findings[part]):

@@ -101,10 +101,6 @@ class Workshop:
         self.named = named
         """Roles of arguments that the user has given."""
 
-    def has(self, part: str) -> bool:
-        """Tell whether a part was found."""
-        return part in self.found
-
     def factory(self, part: str) -> Callable[..., Any]:
         """Return the class of a part, or the function that puts a whole model together."""
         if part == "Transformer" and "build_transformer" in self.found:
@@ -186,15 +182,10 @@ class Workshop:
 
         Others read theirs from the program, as one whose settings are global variables.
         """
-        told = {*self.roles(part).values()} - {
-            "dropout",
-            "device",
-            "padding_id",
-            "start_id",
-            "bias",
-        }
+        no_sizes = {"dropout", "device", "padding_id", "start_id", "bias", None}
         parameters = parameters_of(self.factory(part)).items()
-        return bool(told - {None}) or any(self._configuration(*each) for each in parameters)
+        is_told = not no_sizes.issuperset(self.roles(part).values())
+        return is_told or any(self._configuration(*each) for each in parameters)
 
     def _roles(self, factory: Callable[..., Any], known: Roles) -> dict[str, str | None]:
         roles = roles_of(factory, known)

@@ -76,30 +76,20 @@ MAP = Check(
     kind="note",
 )
 
-_CHECK_OF = {
-    "scale": SCALE,
-    "softmax": SOFTMAX,
-    "transpose": TRANSPOSE,
-    "split": HEADS,
-    "merge": HEADS,
-    "heads": HEADS,
-    "queries": PROJECTIONS,
-    "keys": PROJECTIONS,
-    "values": PROJECTIONS,
-    "output": OUTPUT,
+_PIECES = {
+    "scale": (SCALE, "the scores are divided by {}"),
+    "softmax": (SOFTMAX, "the softmax is over the {}"),
+    "transpose": (TRANSPOSE, "the keys are {}"),
+    "split": (HEADS, "heads are cut {}"),
+    "merge": (HEADS, "heads are put together {}"),
+    "heads": (HEADS, "there is only {} head"),
+    "queries": (PROJECTIONS, "queries are made with {}"),
+    "keys": (PROJECTIONS, "keys are made with {}"),
+    "values": (PROJECTIONS, "values are made with {}"),
+    "output": (OUTPUT, "the output is made with {}"),
 }
-_SAID = {
-    "scale": "the scores are divided by {}",
-    "softmax": "the softmax is over the {}",
-    "transpose": "the keys are {}",
-    "split": "heads are cut {}",
-    "merge": "heads are put together {}",
-    "heads": "there is only {} head",
-    "queries": "queries are made with {}",
-    "keys": "keys are made with {}",
-    "values": "values are made with {}",
-    "output": "the output is made with {}",
-}
+"""Which check each piece of a form belongs to, and what is said of a wrong one."""
+
 _OF_POSITIONS = re.compile(
     r"rot|rope|alibi|slope|relative|bias_|_bias|freq|arange|(?<!trans)pos|^(cos|sin)$",
     re.IGNORECASE,
@@ -135,10 +125,10 @@ def equation(workshop: Workshop, part: str) -> Iterator[Verdict]:
     if shared:
         d_k = SIZES.head_width
         yield PROJECTIONS, f"three matrices, {d_k} by {d_k}, are those of all {SIZES.heads} heads"
-    for check in dict.fromkeys(_CHECK_OF.values()):
+    for check in dict.fromkeys(check for check, _ in _PIECES.values()):
         said = [
-            _SAID[piece].format(form[piece])
-            for piece, own in _CHECK_OF.items()
+            sentence.format(form[piece])
+            for piece, (own, sentence) in _PIECES.items()
             if own is check and form[piece] != RIGHT[piece]
         ]
         measured = f"{', '.join(said)}: that gives its output to rounding, and equation 1 gives one"

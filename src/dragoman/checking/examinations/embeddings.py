@@ -55,21 +55,18 @@ def scale(workshop: Workshop, part: str) -> Iterator[Verdict]:
     root = math.sqrt(SIZES.d_model)
     is_plain = math.isclose(factor, 1, abs_tol=1e-3)
     if _scaled_later(workshop):
-        yield SCALED, None if is_plain else _twice(factor)
+        again = f"they are multiplied by {factor:.4g}, and again where the positions are added"
+        yield SCALED, None if is_plain else again
         return
-    if is_plain and workshop.has("Transformer"):
+    if is_plain and "Transformer" in workshop.found:
         factor = _factor_of_the_model(workshop)
     wrong = f"they are multiplied by {factor:.4g}, and sqrt({SIZES.d_model}) is {root:.4g}"
     yield SCALED, None if math.isclose(factor, root, rel_tol=1e-3) else wrong
 
 
-def _twice(factor: float) -> str:
-    return f"they are multiplied by {factor:.4g}, and again where the positions are added"
-
-
 def _scaled_later(workshop: Workshop) -> bool:
     """Tell whether the module of the positions multiplies, as some do."""
-    if not workshop.has("PositionalEncoding"):
+    if "PositionalEncoding" not in workshop.found:
         return False
     module = workshop.build("PositionalEncoding")
     x = random(1, 5, SIZES.d_model)

@@ -28,7 +28,7 @@ def reads_length_first(workshop: Workshop, part: str) -> bool:
         for layer in workshop.build(part).modules():
             if isinstance(layer, nn.MultiheadAttention) and not layer.batch_first:
                 return True
-    if not workshop.has("MultiHeadAttention"):
+    if "MultiHeadAttention" not in workshop.found:
         return False
     with suppress(Exception):
         return _is_length_first(workshop.build("MultiHeadAttention"))

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from inspect import Parameter
 
 from torch import Tensor, nn
 
@@ -79,9 +78,4 @@ def _words(model: nn.Module) -> Iterator[str]:
 
 
 def _required(model: nn.Module) -> list[str]:
-    every = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
-    return [
-        name
-        for name, parameter in parameters_of(model.forward).items()
-        if is_required(parameter) and parameter.kind not in every
-    ]
+    return [name for name, each in parameters_of(model.forward).items() if is_required(each)]

@@ -76,18 +76,6 @@ def _states(workshop: Workshop, module: Any, x: Tensor) -> Tensor:
     return call(module, {}, {"states": x})
 
 
-def _length(workshop: Workshop, function: Any, x: Tensor) -> Tensor:
-    return future_mask(function, T)
-
-
-def _sequence(workshop: Workshop, module: Any, x: Tensor) -> Tensor:
-    return attend(module, x, x, x)
-
-
-def _sublayer(workshop: Workshop, module: Any, x: Tensor) -> Tensor:
-    return connect(module, x, torch.sin)
-
-
 def _source(workshop: Workshop, module: Any, x: Tensor) -> Tensor:
     def attend_to(queries: int, convention: Convention) -> Tensor:
         mask = torch.ones(x.size(0), queries, T, dtype=torch.bool)
@@ -109,7 +97,7 @@ def _with_masks(workshop: Workshop, look: Callable[[int, Convention], Tensor]) -
             _ = workshop.convention
         return output
     except REFUSED:
-        if workshop.has("MultiHeadAttention"):
+        if "MultiHeadAttention" in workshop.found:
             raise
         known = workshop.accepted_convention
         for convention, queries in product((known, *conventions()), (1, T)):
@@ -148,9 +136,9 @@ _OF_VECTORS = {"PositionalEncoding", "Encoder", "Decoder"}
 """Given vectors, though some take words."""
 
 _GIVEN: dict[str, Given] = {
-    "causal_mask": _length,
-    "MultiHeadAttention": _sequence,
-    "ResidualConnection": _sublayer,
+    "causal_mask": lambda workshop, function, x: future_mask(function, T),
+    "MultiHeadAttention": lambda workshop, module, x: attend(module, x, x, x),
+    "ResidualConnection": lambda workshop, module, x: connect(module, x, torch.sin),
     "EncoderBlock": _source,
     "Encoder": _source,
     "DecoderBlock": _source_and_target,

@@ -176,7 +176,7 @@ def _masks(
         "source_mask": (source != PADDING)[:, None],
         "target_mask": (target != PADDING)[:, None] & seen,
     }
-    if not workshop.has("MultiHeadAttention"):
+    if "MultiHeadAttention" not in workshop.found:
         return _masks_of_others(workshop, model, source, target, visible)
     if workshop.known_convention is None:
         refuse_length_first(workshop, "Transformer")
@@ -248,7 +248,7 @@ def is_not_told_of_padding(workshop: Workshop, model: nn.Module) -> bool:
     roles = {name: role for name, role in _roles(model).items() if _OF_PADDING.search(name.lower())}
     if any(role is None and parameters[name].default is None for name, role in roles.items()):
         return True
-    if workshop.has("MultiHeadAttention"):
+    if "MultiHeadAttention" in workshop.found:
         return False
     return "source_mask" in roles.values()
 
@@ -266,7 +266,7 @@ def how_masks_are_read(workshop: Workshop, model: nn.Module) -> str:
 
     The two often do not agree.
     """
-    if takes_masks(model) or not workshop.has("MultiHeadAttention"):
+    if takes_masks(model) or "MultiHeadAttention" not in workshop.found:
         return ""
     convention = workshop.known_convention
     name = workshop.factory("MultiHeadAttention").__name__
