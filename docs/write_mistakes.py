@@ -16,7 +16,7 @@ from pathlib import Path
 
 from docs.measure_mistakes import MEASURED
 from tests.checking.mutations import attention, layers, stacks
-from tests.checking.mutations.mutation import Mutation, together
+from tests.checking.mutations.mutation import Mutation, source_of, together
 
 from dragoman.checking import demonstrations, examinations, mending, reading
 from dragoman.checking.cells import Cell
@@ -234,7 +234,7 @@ def find(mutation: Mutation) -> Finding:
 
 def _difference(mutation: Mutation) -> str:
     """Show the lines that are wrong beside the right ones."""
-    right = together("", "", mutation.learner).source().splitlines()
+    right = source_of(mutation.learner).splitlines()
     lines = difflib.unified_diff(right, mutation.source().splitlines(), n=0, lineterm="")
     after_names = islice(lines, 2, None)
     hunks = [list(hunk) for is_place, hunk in groupby(after_names, _is_place) if not is_place]

@@ -1,11 +1,10 @@
 """Right programs pass, and each mistake is found under its own name."""
 
 from functools import cache
-from pathlib import Path
 
 import pytest
 from tests.checking.mutations import attention, layers, stacks
-from tests.checking.mutations.mutation import LEARNERS, Exchange, Mutation, together
+from tests.checking.mutations.mutation import LEARNERS, Exchange, Mutation, source_of
 
 from dragoman.checking.cells import Cell
 from dragoman.checking.examinations import EXAMINATIONS
@@ -79,7 +78,7 @@ def names_in(source: str, part: str) -> list[str]:
 
 @cache
 def names_without_mistake(learner: str, part: str) -> list[str]:
-    return names_in((LEARNERS / f"{learner}.py").read_text(encoding="utf-8"), part)
+    return names_in(source_of(learner), part)
 
 
 def assert_right(report: Report) -> None:
@@ -87,16 +86,16 @@ def assert_right(report: Report) -> None:
     assert [part.not_checked for part in report.parts if part.found_as and part.not_checked] == []
 
 
-@pytest.mark.parametrize("path", sorted(LEARNERS.glob("*.py")), ids=lambda path: path.stem)
-def test_a_right_program_has_no_mistake_and_leaves_nothing_unchecked(path: Path) -> None:
-    assert_right(examined(path.read_text(encoding="utf-8")))
+@pytest.mark.parametrize("learner", sorted(path.stem for path in LEARNERS.glob("*.py")))
+def test_a_right_program_has_no_mistake_and_leaves_nothing_unchecked(learner: str) -> None:
+    assert_right(examined(source_of(learner)))
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_what_is_right_in_another_way_is_no_mistake(variant: str) -> None:
     learner, exchanges = VARIANTS[variant]
 
-    assert_right(examined(together("", "", learner, *exchanges).source()))
+    assert_right(examined(source_of(learner, *exchanges)))
 
 
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=str)
@@ -106,10 +105,7 @@ def test_a_mistake_is_found_under_its_name(mutation: Mutation) -> None:
 
 
 def test_a_mask_that_is_refused_without_a_word_is_told_so() -> None:
-    source = (LEARNERS / "assembled.py").read_text(encoding="utf-8")
-    fill = "scores = scores.masked_fill(mask == 0, -torch.inf)"
-    assert fill in source
-    refusing = source.replace(fill, f"assert mask.dim() == 5; {fill}")
+    refusing = source_of("assembled", (_FILL, f"assert mask.dim() == 5; {_FILL}"))
 
     attention = examined(refusing, "MultiHeadAttention").parts[1]
 

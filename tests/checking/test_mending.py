@@ -1,13 +1,13 @@
 """Slips that stop a program are reported, and what is behind them is examined all the same."""
 
 import pytest
-from tests.checking.mutations.mutation import LEARNERS
+from tests.checking.mutations.mutation import exchanged, source_of
 
 from dragoman.checking.cells import Cell
 from dragoman.checking.examiner import Examiner, Wishes
 from dragoman.checking.report import Report
 
-ASSEMBLED = (LEARNERS / "assembled.py").read_text(encoding="utf-8")
+ASSEMBLED = source_of("assembled")
 
 
 def examined(source: str, *parts: str, is_excerpt: bool = False) -> Report:
@@ -50,9 +50,7 @@ def stops(report: Report) -> list[str]:
 def test_a_slip_is_told_with_its_line_and_the_part_is_examined(
     part: str, old: str, new: str, told: str
 ) -> None:
-    assert old in ASSEMBLED
-
-    report = examined(ASSEMBLED.replace(old, new), part)
+    report = examined(exchanged(ASSEMBLED, (old, new)), part)
 
     assert told in stops(report)[0]
     assert stops(report)[0].startswith("line ")
@@ -82,10 +80,11 @@ def test_a_mistake_behind_several_slips_is_found() -> None:
 def test_an_argument_that_is_misspelt_does_not_hide_behind_a_global() -> None:
     right = "(self, d_model: int, vocab_size: int) -> None:\n"
     right += "        super().__init__()\n        self.proj"
-    assert right in ASSEMBLED
-    source = "d_model = 6\n" + ASSEMBLED.replace(right, right.replace("d_model", "d_moel"))
-
-    source = source.replace("return self.proj(x)", "return self.proj(x).softmax(-1)")
+    source = "d_model = 6\n" + exchanged(
+        ASSEMBLED,
+        (right, right.replace("d_model", "d_moel")),
+        ("return self.proj(x)", "return self.proj(x).softmax(-1)"),
+    )
 
     report = examined(source, "ProjectionLayer")
 

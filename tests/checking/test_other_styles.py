@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from tests.checking.mutations.mutation import together
+from tests.checking.mutations.mutation import exchanged, source_of
 
 from dragoman.checking.cells import Cell
 from dragoman.checking.examiner import Examiner, Wishes
@@ -94,14 +94,6 @@ def report(source: str, part: str) -> tuple[PartReport, PartReport]:
     """Examine one part; return what concerns the file, and what concerns the part."""
     parts = Examiner([Cell(source=source)], Wishes()).report("learner.py", (part,)).parts
     return parts[0], parts[1]
-
-
-def exchanged(source: str, exchanges: dict[str, str]) -> str:
-    """Exchange pieces of a program, each of which has to be there."""
-    for old, new in exchanges.items():
-        assert old in source, old
-        source = source.replace(old, new)
-    return source
 
 
 def mistakes(*parts: PartReport) -> list[str]:
@@ -199,9 +191,9 @@ def test_a_model_may_begin_with_weights_that_are_for_larger_widths(std: float) -
             if isinstance(layer, nn.Linear | nn.Embedding):
                 nn.init.normal_(layer.weight, std={std})"""
     end = "self.fc_out = nn.Linear(emb_dim, trg_vocab_size)"
-    small = together("", "", "sized", (end, f"{end}{start}"))
+    small = source_of("sized", (end, f"{end}{start}"))
 
-    assert mistakes(report(small.source(), "Transformer")[1]) == []
+    assert mistakes(report(small, "Transformer")[1]) == []
 
 
 @pytest.mark.parametrize("start", ["0.0", "0.002"])
@@ -210,7 +202,7 @@ def test_learned_positions_may_begin_with_next_to_nothing(start: str) -> None:
     table = 'self.register_buffer("table", torch.cat([angles.sin(), angles.cos()], dim=1))'
     learned = f"self.table = nn.Parameter({start} * torch.randn(max_len, emb_dim))"
     of_words = ("self.table.weight.data.normal_(std=emb_dim**-0.5)", "pass")
-    source = together("", "", "sized", (table, learned), of_words).source()
+    source = source_of("sized", (table, learned), of_words)
 
     positions = report(source, "PositionalEncoding")[1]
 
@@ -297,7 +289,7 @@ def test_a_block_is_not_blamed_for_masks_that_its_attention_does_not_obey() -> N
 )
 def test_source_and_target_may_share_a_vocabulary(shared: str) -> None:
     end = "self.positions = PositionalEncoder(emb_dim)"
-    part = report(together("", "", "sized", (end, f"{shared}; {end}")).source(), "Transformer")[1]
+    part = report(source_of("sized", (end, f"{shared}; {end}")), "Transformer")[1]
 
     assert mistakes(part) == []
     assert "source-is-read" in part.passed
@@ -579,25 +571,21 @@ def test_a_name_that_also_other_things_have_gives_way_to_a_part_s_own() -> None:
 
 
 def test_a_softmax_over_positions_is_not_told_as_a_mask_that_is_missing() -> None:
-    over_positions = together(
-        "projection-softmax-dimension",
-        "Transformer",
+    over_positions = source_of(
         "sized",
         ("return self.fc_out(x)", "return self.fc_out(x).softmax(dim=1)"),
     )
-    part = report(over_positions.source(), "Transformer")[1]
+    part = report(over_positions, "Transformer")[1]
 
     assert mistakes(part) == ["projection-softmax-dimension"]
 
 
 def test_a_model_whose_masks_its_attention_reads_the_other_way_is_told_how_it_reads_them() -> None:
-    inverted = together(
-        "future-is-invisible",
-        "Transformer",
+    inverted = source_of(
         "sized",
         ("scores.masked_fill(attn_mask", "scores.masked_fill(~attn_mask"),
     )
-    part = report(inverted.source(), "Transformer")[1]
+    part = report(inverted, "Transformer")[1]
     measured = {finding.name: finding.measured for finding in part.mistakes}
 
     for name in ("future-is-invisible", "padding-is-invisible"):
@@ -793,7 +781,7 @@ _CUT = "layer(x).unflatten(-1, (self.h, self.d_k))"
 def test_one_mistake_in_an_attention_is_told_as_one(
     exchanges: dict[str, str], expected: str
 ) -> None:
-    source = HEAD + exchanged(ATTENTION, exchanges)
+    source = HEAD + exchanged(ATTENTION, *exchanges.items())
 
     assert mistakes(*report(source, "MultiHeadAttention")) == [expected]
 
@@ -962,7 +950,7 @@ _SCORES = "scores = q @ k.transpose(-1, -2) / math.sqrt(self.d_k)"
 def test_an_attention_that_cannot_be_compared_is_not_blamed(
     exchanges: dict[str, str], why: str
 ) -> None:
-    part = report(HEAD + exchanged(ATTENTION, exchanges), "MultiHeadAttention")[1]
+    part = report(HEAD + exchanged(ATTENTION, *exchanges.items()), "MultiHeadAttention")[1]
 
     assert mistakes(part) == []
     assert any(why in reason for reason in part.not_checked)
@@ -1267,7 +1255,7 @@ def test_arguments_may_be_those_that_are_given_by_position(part: str, source: st
 def test_an_output_may_be_flat_for_the_loss() -> None:
     end = "return self.fc_out(x)"
     for flat in (".flatten(0, 1)", "[:, :-1].flatten(0, 1)"):
-        source = together("", "", "sized", (end, f"{end}{flat}")).source()
+        source = source_of("sized", (end, f"{end}{flat}"))
         part = report(source, "Transformer")[1]
 
         assert mistakes(part) == []
@@ -1275,16 +1263,14 @@ def test_an_output_may_be_flat_for_the_loss() -> None:
 
 
 def test_an_output_that_is_no_number_is_one_mistake() -> None:
-    of_itself_alone = together(
-        "",
-        "",
+    of_itself_alone = source_of(
         "sized",
         (".triu(diagonal=1)", ".triu()"),
         ("torch.finfo(scores.dtype).min", "-torch.inf"),
     )
     mask = "def causal_mask(size):\n    return torch.ones(size, size).triu(1) * -torch.inf\n"
 
-    for source, part in ((of_itself_alone.source(), "Transformer"), (HEAD + mask, "causal_mask")):
+    for source, part in ((of_itself_alone, "Transformer"), (HEAD + mask, "causal_mask")):
         assert mistakes(*report(source, part)) == ["output-is-nan"]
 
 
@@ -1404,7 +1390,7 @@ def test_a_program_of_another_precision_is_examined_in_float32(head: str, layers
 
 def test_a_table_of_doubles_stops_the_layers_behind_it() -> None:
     table = 'self.register_buffer("table", torch.cat([angles.sin(), angles.cos()], dim=1)'
-    source = together("", "", "sized", (table, f"{table}.double()")).source()
+    source = source_of("sized", (table, f"{table}.double()"))
     assert mistakes(report(source, "Transformer")[1]) == ["does-not-run"]
 
 
@@ -1418,7 +1404,7 @@ def test_matrices_of_zeros_are_told_if_they_never_learn(others: str, told: bool)
         "layer(x)": "(x @ layer)",
         "self.o(": "(lambda x: x @ self.o)(",
     }
-    part = report(HEAD + exchanged(ATTENTION, exchanges), "MultiHeadAttention")[1]
+    part = report(HEAD + exchanged(ATTENTION, *exchanges.items()), "MultiHeadAttention")[1]
     assert ("weights-without-gradient" in mistakes(part)) == told
     assert ("attention-mask" in mistakes(part)) == told
 

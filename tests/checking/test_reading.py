@@ -1,7 +1,7 @@
 """Lines that do nothing are told, and those that do something are not."""
 
 import pytest
-from tests.checking.mutations.mutation import LEARNERS
+from tests.checking.mutations.mutation import source_of
 
 from dragoman.checking.cells import Cell
 from dragoman.checking.program import Program
@@ -20,16 +20,10 @@ def told(source: str) -> list[tuple[str, str | None]]:
     ]
 
 
-def assembled(old: str, new: str) -> str:
-    source = (LEARNERS / "assembled.py").read_text(encoding="utf-8")
-    assert old in source
-    return source.replace(old, new)
-
-
 def test_a_mask_that_is_computed_and_dropped_is_told_as_it_is_written() -> None:
     dropped = "scores.masked_fill(mask == 0, -1e9)"
 
-    assert told(assembled(FILL, dropped)) == [
+    assert told(source_of("assembled", (FILL, dropped))) == [
         ("result-dropped", f"line 81: `{dropped}` stands alone, and no name gets its result")
     ]
 
@@ -46,7 +40,7 @@ def test_a_dropped_result_is_told_as_it_is_written_where_tabs_and_spaces_are_mix
 
 
 def test_a_buffer_whose_gradient_is_turned_off_is_told() -> None:
-    source = assembled(TABLE, f"({TABLE}).requires_grad_(False)")
+    source = source_of("assembled", (TABLE, f"({TABLE}).requires_grad_(False)"))
 
     assert told(source) == [
         ("buffer-gradient", "line 37: `pe` is a buffer, and requires_grad is False already")
@@ -65,7 +59,7 @@ def test_a_buffer_whose_gradient_is_turned_off_is_told() -> None:
     ],
 )
 def test_a_line_that_does_something_is_not_told(old: str, new: str) -> None:
-    assert told(assembled(old, new)) == []
+    assert told(source_of("assembled", (old, new))) == []
 
 
 def test_what_a_notebook_shows_is_not_dropped() -> None:

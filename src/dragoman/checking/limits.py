@@ -41,7 +41,7 @@ def time_limit(seconds: float) -> Iterator[None]:
 def limit_process(*, cpu_seconds: int, memory_mib: int, file_mib: int) -> None:
     """Limit processor time and memory used from now on, and the size of each file.
 
-    Lower limits that the user has set stay.
+    A lower hard limit that the user has set stays.
     """
     usage = resource.getrusage(resource.RUSAGE_SELF)
     used_seconds = math.ceil(usage.ru_utime + usage.ru_stime)

@@ -22,14 +22,23 @@ class Mutation:
 
     def source(self) -> str:
         """Make the mistake."""
-        source = (LEARNERS / f"{self.learner}.py").read_text(encoding="utf-8")
-        for old, new in self.exchanges:
-            assert old in source, old
-            source = source.replace(old, new)
-        return source
+        return source_of(self.learner, *self.exchanges)
 
     def __str__(self) -> str:
         return f"{self.check}, {self.exchanges[-1][1].strip()[:40]}"
+
+
+def exchanged(source: str, *exchanges: Exchange) -> str:
+    """Exchange text, which has to be there."""
+    for old, new in exchanges:
+        assert old in source, old
+        source = source.replace(old, new)
+    return source
+
+
+def source_of(learner: str, *exchanges: Exchange) -> str:
+    """Read a learner's program, and exchange some of its text."""
+    return exchanged((LEARNERS / f"{learner}.py").read_text(encoding="utf-8"), *exchanges)
 
 
 def each(check: str, part: str, learner: str, *exchanges: Exchange) -> list[Mutation]:
