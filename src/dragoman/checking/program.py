@@ -148,7 +148,7 @@ class Program:
         is_relative = isinstance(tree, ast.ImportFrom) and tree.level > 0
         if is_relative:
             sentence = "imports from the package that it belongs to, and only this file is read"
-        elsewhere = is_relative or isinstance(error, ModuleNotFoundError)
+        elsewhere = is_relative or isinstance(error, ModuleNotFoundError | OutOfTime)
         if isinstance(tree, ast.Import | ast.ImportFrom) and elsewhere:
             self.missing |= {alias.asname or alias.name.partition(".")[0] for alias in tree.names}
         elsewhere |= isinstance(error, NameError) and error.name in self.missing
