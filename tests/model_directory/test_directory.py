@@ -5,6 +5,7 @@ import json
 import os
 import re
 import struct
+import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +24,7 @@ from dragoman.model_directory import (
     save_model,
     update_description,
 )
+from dragoman.model_directory.directory import commit_of
 from dragoman.tokenizers.config import TokenizerConfig
 from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.tokenizers.tokenizer import SpecialIds
@@ -122,6 +124,31 @@ def test_the_description_and_the_tokenizers_come_back(saved: Path) -> None:
     assert description.training == expected.training
     assert description.software["torch"] == torch.__version__
     assert directory.load_tokenizers().source.encode("the cat") == [6, 4]
+
+
+def test_a_model_names_the_commit_of_a_clone_that_made_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "module.py"
+    file.write_text("")
+    (tmp_path / "untracked.py").write_text("")
+    assert commit_of(file) == {}
+
+    def git(*arguments: str) -> str:
+        who = ("-c", "user.name=A", "-c", "user.email=a@example.com")
+        command = ["git", "-C", str(tmp_path), *who, *arguments]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+    git("init", "-q")
+    git("add", "module.py")
+    git("commit", "-qm", "one")
+    commit = git("rev-parse", "HEAD")
+    assert commit_of(file) == {"commit": commit}
+    file.write_text("changed")
+    assert commit_of(file) == {"commit": f"{commit}-dirty"}
+    assert commit_of(tmp_path / "untracked.py") == {}
+    monkeypatch.setenv("PATH", "")
+    assert commit_of(file) == {}
 
 
 def test_a_directory_holds_nothing_but_the_model(saved: Path) -> None:

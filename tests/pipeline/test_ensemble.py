@@ -208,7 +208,7 @@ def test_without_pytorch_no_copy_is_recommended_that_cannot_be_made(
     monkeypatch.delitem(sys.modules, "dragoman.engines.pytorch", raising=False)
 
     with pytest.raises(
-        EngineError, match=r"an ensemble needs PyTorch, which pip install .* installs$"
+        EngineError, match=r"an ensemble needs PyTorch, which pip install .* installs where"
     ):
         Translator(tmp_path / "both")
 

@@ -3,6 +3,7 @@
 import platform
 import shutil
 import stat
+import subprocess
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -231,6 +232,23 @@ def _software() -> dict[str, str]:
 
     return {
         "dragoman": __version__,
+        **commit_of(Path(__file__)),
         "python": platform.python_version(),
         "torch": torch.__version__,
     }
+
+
+def commit_of(file: Path) -> dict[str, str]:
+    """Name the commit of the clone that a file is tracked in: a version stands for many.
+
+    Nothing is named outside of a clone, or without git.
+    """
+    git = ("git", "-C", str(file.parent))
+    is_tracked = (*git, "ls-files", "--error-unmatch", "--", file.name)
+    name = (*git, "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*")
+    try:
+        subprocess.run(is_tracked, check=True, capture_output=True)
+        found = subprocess.run(name, check=True, capture_output=True, text=True)
+    except (OSError, subprocess.CalledProcessError):
+        return {}
+    return {"commit": found.stdout.strip()}
