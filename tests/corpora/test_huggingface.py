@@ -210,5 +210,5 @@ def test_without_the_library_the_message_names_the_extra(
     (tmp_path / "dataset_info.json").touch()
 
     for path in ("hf:Helsinki-NLP/opus_books:en-it", tmp_path):
-        with pytest.raises(CorpusError, match=r'pip install "dragoman\[huggingface\]"'):
+        with pytest.raises(CorpusError, match=r'pip install --editable "\.\[huggingface\]"'):
             read(path)
