@@ -4,6 +4,7 @@ Only `test_on_gpu.py` sees a GPU, where there is one.
 """
 
 import os
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -37,3 +38,22 @@ def _without_gpu(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 @pytest.fixture(autouse=True)
 def _seed() -> None:
     torch.manual_seed(0)
+
+
+@pytest.fixture(autouse=True)
+def _bounded(request: pytest.FixtureRequest) -> Iterator[None]:
+    """End what grows with the square of its input; on a busy machine, what is right only waits."""
+    marker = request.node.get_closest_marker("processor_seconds")
+    if marker is None:
+        yield
+        return
+    (seconds,) = marker.args
+
+    def end(*_: object) -> None:
+        pytest.fail(f"it took more than {seconds} seconds of the processor")
+
+    before = signal.signal(signal.SIGVTALRM, end)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    yield
+    signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    signal.signal(signal.SIGVTALRM, before)

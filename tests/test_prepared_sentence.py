@@ -106,7 +106,7 @@ def test_the_end_of_a_beginning_may_stand_within_the_translation() -> None:
     assert not touching.is_over(touching.read_beginning("猫が好きです。"))
 
 
-@pytest.mark.timeout(60)  # seconds; in quadratic time it would be many minutes
+@pytest.mark.processor_seconds(60)  # in quadratic time it would be many minutes
 @pytest.mark.parametrize("before", ["✨ ", ""])
 def test_a_translation_is_read_in_time_that_grows_with_its_length(before: str) -> None:
     num_words = 200_000

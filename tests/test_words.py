@@ -94,7 +94,7 @@ def test_words_are_written_as_the_text_has_them(tokenizers: TokenizerPair) -> No
     assert cut_words(korean, tokenizers.source) == [korean[:-1], "猫"]
 
 
-@pytest.mark.timeout(60)  # seconds; in quadratic time it would be many minutes
+@pytest.mark.processor_seconds(60)  # in quadratic time it would be many minutes
 def test_a_long_text_without_spaces_is_soon_cut(tokenizers: TokenizerPair) -> None:
     words = cut_words("か\u3099猫" * 50_000, tokenizers.source)
 

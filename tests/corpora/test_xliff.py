@@ -253,7 +253,7 @@ def test_a_prefix_on_all_elements_says_nothing(tmp_path: Path) -> None:
     assert read(written(tmp_path / "a.xlf", content)) == [("A cat", "gatto", 3)]
 
 
-@pytest.mark.timeout(60)  # seconds; in quadratic time it would be minutes
+@pytest.mark.processor_seconds(60)  # in quadratic time it would be minutes
 def test_segments_in_each_other_take_no_longer_than_others(tmp_path: Path) -> None:
     deep = "<g>x<mrk mtype='seg'>" * 100_000 + "</mrk></g>" * 100_000
     path = written(tmp_path / "a.xlf", document(unit(deep, "gatto")))

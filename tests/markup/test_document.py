@@ -241,7 +241,7 @@ def test_what_people_see_of_a_page_is_its_text() -> None:
     assert visible_text(page, Rules()).split() == ["Il", "gatto", "È", "qui"]
 
 
-@pytest.mark.timeout(30)  # seconds; in quadratic time it was a minute and a half
+@pytest.mark.processor_seconds(30)  # in quadratic time it was a minute and a half
 def test_a_paragraph_of_many_sentences_is_read_in_reasonable_time() -> None:
     text = "&a." * 150_000
 
@@ -462,7 +462,7 @@ def test_a_document_that_never_ends_does_not_take_for_ever(scrap: str) -> None:
     assert put_together(markup, markup.pieces) == scrap * 10_000
 
 
-@pytest.mark.timeout(10)  # seconds; if each needed a pattern of all letters, it would be a minute
+@pytest.mark.processor_seconds(10)  # if each needed a pattern of all letters, it would be a minute
 def test_many_tags_find_their_places_in_reasonable_time() -> None:
     text = " ".join(f"The cat <b>sees{i}</b> a house." for i in range(2000))
     markup = Markup(text, STRING, CUT)
@@ -470,7 +470,7 @@ def test_many_tags_find_their_places_in_reasonable_time() -> None:
     assert put_together(markup, [piece.strip() for piece in markup.pieces]) == text
 
 
-@pytest.mark.timeout(30)  # seconds; in quadratic time it would be minutes
+@pytest.mark.processor_seconds(30)  # in quadratic time it would be minutes
 @pytest.mark.parametrize("unit", ["a<img> b ", "<b>a cat</b> | ", "{x0} <img> cat "])
 def test_a_page_without_full_stops_is_read_in_reasonable_time(unit: str) -> None:
     page = unit * (200_000 // len(unit))
@@ -479,7 +479,7 @@ def test_a_page_without_full_stops_is_read_in_reasonable_time(unit: str) -> None
     assert put_together(markup, [piece.strip() for piece in markup.pieces]) == page
 
 
-@pytest.mark.timeout(10)  # seconds; if all places of each were compared, it would be a minute
+@pytest.mark.processor_seconds(10)  # if all places of each were compared, it would be a minute
 def test_tags_around_the_same_word_find_their_places_in_reasonable_time() -> None:
     text = "<b>A cat</b> " * 8000
     markup = Markup(text, STRING, CUT)
@@ -487,7 +487,7 @@ def test_tags_around_the_same_word_find_their_places_in_reasonable_time() -> Non
     assert put_together(markup, [piece.strip() for piece in markup.pieces]) == text
 
 
-@pytest.mark.timeout(10)  # seconds; if each were looked for everywhere, it would be a minute
+@pytest.mark.processor_seconds(10)  # if each were looked for everywhere, it would be a minute
 def test_letters_in_tags_that_touch_find_their_places_in_reasonable_time() -> None:
     text = "x " + "<b>x</b>" * 3000
     markup = Markup(text, STRING, CUT)
@@ -495,7 +495,7 @@ def test_letters_in_tags_that_touch_find_their_places_in_reasonable_time() -> No
     assert put_together(markup, [piece.strip() for piece in markup.pieces]) == text
 
 
-@pytest.mark.timeout(30)  # seconds; in quadratic time it would be minutes
+@pytest.mark.processor_seconds(30)  # in quadratic time it would be minutes
 @pytest.mark.parametrize(
     "unit", [" ", "\n", r"\n", "🎉", "&a", "&amp;", "<!--", "<!DOCTYPE", "<?", "<![CDATA[", "["]
 )
@@ -670,7 +670,7 @@ def test_a_large_first_letter_is_that_of_the_translation() -> None:
     assert found == "<b>«I</b>l gatto rosso"
 
 
-@pytest.mark.timeout(10)  # where time grew with the square of the length it took minutes
+@pytest.mark.processor_seconds(10)  # where time grew with the square of the length it took minutes
 def test_signs_that_may_be_the_mark_of_a_note_are_read_in_reasonable_time() -> None:
     page = f"<p>A cat<sup><a>{'-' * 100_000}abc</a></sup> sleeps.</p>"
     assert len(Markup(page, Rules(), CUT).pieces) > 0

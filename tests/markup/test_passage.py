@@ -100,7 +100,7 @@ def test_lines_end_with_breaks_of_any_kind(line_break: str) -> None:
     assert PlainText(text.lower(), "en", "it", wraps=True).pieces == [text.lower()]
 
 
-@pytest.mark.timeout(60)
+@pytest.mark.processor_seconds(60)
 def test_a_text_of_many_lines_does_not_take_the_square_of_their_number() -> None:
     text = "lorem ipsum dolor\n" * 50_000
 

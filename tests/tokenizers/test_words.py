@@ -138,7 +138,7 @@ def test_a_bad_file_is_refused(tmp_path: Path, content: bytes, message: str) -> 
         WordTokenizer.load(path)
 
 
-@pytest.mark.timeout(20)  # seconds; in quadratic time it would be hours
+@pytest.mark.processor_seconds(20)  # in quadratic time it would be hours
 def test_a_long_list_with_a_double_at_its_end_is_refused(tmp_path: Path) -> None:
     words = [f"w{i}" for i in range(200_000)]
     (tmp_path / "long.words").write_text(HEAD + "".join(f"{word}\n" for word in [*words, "w7"]))
