@@ -5,6 +5,7 @@ Run it as `make docs`; a test fails when a picture is not what this draws.
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,16 +13,21 @@ import torch
 
 from dragoman.model.attention import attention_weights
 from dragoman.model.config import TransformerConfig
+from dragoman.model_directory import ModelDirectory
 from dragoman.training.config import TrainingConfig
 from dragoman.training.schedule import learning_rate
-from dragoman.visualisation import architecture_drawing, heat_map, line_chart
+from dragoman.visualisation import architecture_drawing, beam_tree, heat_map, line_chart
 from dragoman.visualisation.architecture import architecture_of
 from dragoman.visualisation.mask_examples import mask_examples
 from dragoman.visualisation.positions import position_tables
 from dragoman.visualisation.svg import standalone
+from dragoman.visualisation.trace import trace_translation
 from dragoman.visualisation.training_curves import Curve, Line, Panel
 
 FOLDER = Path(__file__).with_name("figures")
+
+MODEL = Path(__file__).parents[1] / "tests/fixtures/release-0.1.0/model"
+"""Translates the words of numbers."""
 
 VOCAB_SIZE = 37_000
 """Of the paper's English-German model (section 5.1)."""
@@ -48,6 +54,7 @@ def figures() -> dict[str, str]:
             _attention(), "Weights of three words", [f"word {i}" for i in range(3)]
         ),
         "batches.svg": _batches(),
+        "beam.svg": _beam(),
         "mask.svg": _map(padded.both.astype(float), "The mask of a padded sentence", padded.tokens),
         "position_similarity.svg": _map(tables.similarities, "How alike 20 positions are"),
         "positions.svg": _map((tables.encodings + 1) / 2, "Sinusoids of 20 positions"),
@@ -76,6 +83,15 @@ def _attention() -> np.ndarray:
     """Let three words look at one another; each has its key as its query."""
     keys = torch.tensor(KEYS)[None, None]
     return attention_weights(keys, keys, mask=None)[0, 0].numpy()
+
+
+def _beam() -> str:
+    """Draw a search as a page of `dragoman explain` does."""
+    directory = ModelDirectory(MODEL)
+    search = replace(directory.search, beam_size=3)
+    trace = trace_translation(directory, "one two three", search)
+    drawn = beam_tree.beam_tree(trace.search, trace.vocabulary)
+    return standalone(drawn, style=beam_tree.STYLE)
 
 
 def _batches() -> str:

@@ -16,6 +16,15 @@ HEAD = """# Commands
 What `dragoman COMMAND --help` says of each command, on one page. `--debug` goes with all of them
 and shows the traceback of an error. `runs/en-it` stands for the directory of a model of yours,
 such as `runs/demo`.
+
+| exit code | means |
+|---|---|
+| 1 | failed; `check` found mistakes; `corpus check` found lines without a pair |
+| 2 | wrong usage |
+| 3 | lines were set aside, or pairs not judged |
+| 129, 143 | it was told to stop (SIGHUP, SIGTERM) |
+| 130 | interrupted |
+| 141 | nobody reads the output any more (training continues unseen) |
 """
 
 
