@@ -213,7 +213,9 @@ def _row(stage: Stage) -> str:
 
 def main() -> None:
     """Measure each size in a process of its own."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("pairs", type=int, nargs="+")
     parser.add_argument("--directory", type=Path, default=None, help="where there is room")
     parser.add_argument("--json", action="store_true")

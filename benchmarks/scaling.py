@@ -165,7 +165,9 @@ def _cpu_seconds() -> float:
 
 def main() -> None:
     """Measure, or compute."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("what", choices=["measure", "compute"])
     parser.add_argument("--updates", type=int, default=40)
     parser.add_argument("--utilisation", type=float, default=0.3)

@@ -248,7 +248,9 @@ def bleu(translations: Sequence[str], references: Sequence[str]) -> float:
 
 def main() -> None:
     """Measure, and print a JSON object for each way to translate."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("what", choices=["protection", "tags", "glossary", "unusual", "capitals"])
     parser.add_argument("model", type=Path)
     parser.add_argument("pairs", type=Path, nargs="+")
