@@ -11,7 +11,7 @@ import torch
 from tests.visualisation.small_model import save_small_model
 
 from dragoman.alignment import aligner as aligner_module
-from dragoman.alignment.aligner import Aligner
+from dragoman.alignment.aligner import LONGEST_TEXT, Aligner
 from dragoman.alignment.choice import AlignedText, measure
 from dragoman.alignment.links import AlignmentError
 from dragoman.alignment.words import link_words
@@ -129,6 +129,27 @@ def test_alignments_of_sentences_without_a_space_between_them_share_a_word(
 
     assert found.links == {(0, 0), (0, 1), (0, 2)}
     assert (found.source_words, found.target_words) == (("a.b",), ("x", "y", "z"))
+
+
+def test_a_part_that_is_far_too_long_for_the_model_has_no_links(model: ModelDirectory) -> None:
+    (plain,) = Translator(model.path, engine="pytorch", device="cpu").translate(["a cat."])
+    most = " ".join(["dog"] * LONGEST_TEXT * model.description.max_length)
+    parts = (most, f"{most} dog", most, "cat")
+    translated = ("x", "x", f"{most} x", "y")
+    best = replace(plain.alternatives[0], text=" ".join(translated), parts=translated)
+    text = Translation(source=" ".join(parts), alternatives=(best,), parts=parts, cut=False)
+    whole = replace(
+        text, source="cat", parts=("cat",), alternatives=(replace(best, text="y", parts=("y",)),)
+    )
+
+    found, other = Aligner(model.path).align_translations([text, whole])
+
+    length = len(most.split())
+    last = (3 * length + 1, length + 3)
+    assert {target for _, target in found.links} == {0, last[1]}
+    assert last in found.links
+    assert (found.complete, other.complete) == (False, True)
+    assert " ".join(found.source_words) == text.source
 
 
 def test_a_model_must_know_by_which_attention(tmp_path: Path) -> None:

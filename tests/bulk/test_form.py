@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from tests.alternative import says
 
+from dragoman.alignment.links import Alignment
 from dragoman.bulk.file_format import Line
 from dragoman.bulk.form import WRITERS, Form, Rejected, Translated, warnings_of
 from dragoman.translation import Translation
@@ -40,8 +41,11 @@ def test_what_is_not_the_whole_translation_is_said() -> None:
     translation = Translation(source="b", alternatives=(stopped,), parts=("b",), cut=True)
     line = Line(place="a.txt:1", text="b", ending="\n")
 
-    cut, fault, length = warnings_of(line, Translated(translation))
+    alignment = Alignment(source_words=("b",), target_words=(), links=frozenset(), complete=False)
+
+    cut, fault, length, unaligned = warnings_of(line, Translated(translation, alignment))
 
     assert cut.startswith("a.txt:1: a sentence has more tokens than the model has seen")
     assert fault == "a.txt:1: the translation repeats itself"
     assert length == "a.txt:1: the translation stopped at the length limit"
+    assert unaligned == "a.txt:1: too long to be aligned as a whole, so links are missing"

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import compress
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -34,6 +35,11 @@ TOKENS_PER_BATCH = 2048
 PAIRS_AT_ONCE = 1024
 """The weights of all heads are kept for so many pairs, not for a whole text: those of 25 words take
 120 kB with a `base` model."""
+
+LONGEST_TEXT = 4
+"""How many times as long as the longest sentence that the model has seen a text to be aligned may
+be: the cost is quadratic, and what a model is not shown may have any length. A line with tags is
+often longer than one sentence."""
 
 
 class Aligner:
@@ -108,20 +114,24 @@ class Aligner:
     def align(self, pairs: Sequence[tuple[str, str]]) -> list[Alignment]:
         """Align sentence pairs by the attention that `dragoman align` has chosen.
 
+        A pair that is far too long for the model, `LONGEST_TEXT`, has no links.
+
         Raises:
             AlignmentError: as `check`.
             ProcessError: as `attention`.
         """
         chosen = self.check()
+        are_aligned = [self._can_align(*pair) for pair in pairs]
+        attention = self.attention(compress(pairs, are_aligned))
+        links = (link_words(of_head(each, chosen.layer, chosen.head)) for each in attention)
         return [
             Alignment(
                 source_words=tuple(source),
                 target_words=tuple(target),
-                links=link_words(of_head(weights, chosen.layer, chosen.head)),
+                links=next(links) if is_aligned else frozenset(),
+                complete=is_aligned,
             )
-            for (source, target), weights in zip(
-                self.words(pairs), self.attention(pairs), strict=True
-            )
+            for (source, target), is_aligned in zip(self.words(pairs), are_aligned, strict=True)
         ]
 
     def align_translations(self, translations: Sequence[Translation]) -> list[Alignment]:
@@ -161,6 +171,11 @@ class Aligner:
                 f'by; "{command}" chooses another'
             )
         return chosen
+
+    def _can_align(self, source: str, target: str) -> bool:
+        """Tell whether a pair is short enough."""
+        ids = self._tokenizers.source.encode(source), self._tokenizers.target.encode(target)
+        return max(map(len, ids)) <= LONGEST_TEXT * self.directory.description.max_length
 
     def _attend(
         self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]
@@ -202,5 +217,8 @@ def _join(translation: Translation, of_parts: Sequence[Alignment]) -> Alignment:
         for i, j in part.links
     )
     return Alignment(
-        source_words=tuple(source_words), target_words=tuple(target_words), links=links
+        source_words=tuple(source_words),
+        target_words=tuple(target_words),
+        links=links,
+        complete=all(part.complete for part in of_parts),
     )

@@ -25,6 +25,8 @@ class Alignment:
     source_words: tuple[str, ...]
     target_words: tuple[str, ...]
     links: Links
+    complete: bool = True
+    """Whether no part was left without links because it was too long."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -110,7 +110,11 @@ def warnings_of(line: Line, outcome: Outcome) -> Sequence[str]:
     """Say at once what a reader of the translation should know."""
     if isinstance(outcome, Rejected):
         return (f"{line.place}: set aside, as {outcome.reason}",)
-    return () if line.is_piece else doubts_of(line, outcome.translation)
+    translation, alignment = outcome
+    found = [] if line.is_piece else doubts_of(line, translation)
+    if alignment is not None and not alignment.complete:
+        found.append(f"{line.place}: too long to be aligned as a whole, so links are missing")
+    return found
 
 
 def doubts_of(line: Line, translation: "Translation") -> list[str]:

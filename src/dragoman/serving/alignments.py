@@ -31,7 +31,8 @@ class Alignment(BaseModel):
     )
     target_words: list[str]
     links: list[tuple[int, int]] = Field(
-        description="Places of a source word and of a target word, from 0."
+        description="Places of a source word and of a target word, from 0; a sentence that is far "
+        "too long for the model has none."
     )
 
 
