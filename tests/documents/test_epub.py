@@ -6,6 +6,7 @@ from tests.documents.office_files import packed, unpacked
 from tests.documents.translated import READER, in_capitals
 
 from dragoman.documents.archive import read_archive, write_archive
+from dragoman.documents.document import DocumentError
 from dragoman.documents.epub import take_epub_apart
 from dragoman.documents.formats import BOOK_PARTS
 from dragoman.markup.text_reader import TextReader
@@ -99,14 +100,31 @@ def test_a_book_names_its_language_as_xml_does() -> None:
     assert found.text == '<package xml:lang="pt-BR"><dc:language>pt-BR</dc:language></package>'
 
 
-@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
-def test_a_part_in_utf_16_is_written_in_utf_8(encoding: str) -> None:
-    page = '<?xml version="1.0" encoding="{}"?><html><p>{} «è».</p></html>'
-    content = f"\ufeff{page.format('UTF-16', 'A cat')}".encode(encoding)
-    book = packed({"a.xhtml": content, "b.opf": b"<a/>"})
-    assert unpacked(translated(book))["a.xhtml"].decode() == page.format("UTF-8", "A CAT").replace(
+@pytest.mark.parametrize(
+    ("encoding", "said"),
+    [
+        ("utf-16-le", "UTF-16"),
+        ("utf-16-be", "UTF-16"),
+        ("iso-8859-1", "ISO-8859-1"),
+        ("windows-1252", "windows-1252"),
+        ("utf-8", "iso-8859-1"),  # as where there are no letters beyond ASCII
+    ],
+)
+def test_a_part_in_another_encoding_is_written_in_utf_8(encoding: str, said: str) -> None:
+    page = '<?xml version="1.0" encoding="{}"?><ncx><text>{} «è».</text></ncx>'
+    mark = "\ufeff" if said == "UTF-16" else ""
+    content = f"{mark}{page.format(said, 'A cat')}".encode(encoding)
+    book = packed({"a.ncx": content, "b.opf": b"<a/>"})
+    assert unpacked(translated(book))["a.ncx"].decode() == page.format("UTF-8", "A CAT").replace(
         "è", "È"
     )
+
+
+@pytest.mark.parametrize("said", ["iso-8859-99", "punycode", "UTF-8"])
+def test_a_part_in_an_unknown_encoding_is_refused(said: str) -> None:
+    book = packed({"a.xhtml": f'<?xml version="1.0" encoding="{said}"?><p>è'.encode("latin-1")})
+    with pytest.raises(DocumentError, match="damaged"):
+        translated(book)
 
 
 def test_the_numbers_of_printed_pages_stay() -> None:

@@ -20,13 +20,19 @@ _BETWEEN_TAGS = re.compile(r"(?<=>)[^<]+")
 _SPACES = re.compile(r"""<text:s\s[^<>]*?\btext:c=["']([0-9]{1,9})["']""")
 """How many an element of OpenDocument stands for."""
 
-_ENCODING = re.compile(r"""(?<=\bencoding=["'])utf-16\w*(?=["'])""", re.IGNORECASE)
+_ENCODING = re.compile(
+    r"""(<\?xml\s[^<>]*?\sencoding\s*=\s*["'])(?!utf-8\b)([\w-]+)""", re.IGNORECASE
+)
+_READ = re.compile(r"(iso-8859|windows)-[0-9]+", re.IGNORECASE)
+"""Encodings of old books."""
+
 _NOT_READ = (
     zipfile.BadZipFile,
     zlib.error,
     EOFError,
     OSError,
-    ValueError,  # not UTF-8, or a place before the beginning
+    LookupError,  # no encoding
+    ValueError,  # not in its encoding, or a place before the beginning
     RuntimeError,  # encrypted, or another compression or version
 )
 """What `zipfile` raises of files that are damaged, or are no archives."""
@@ -66,10 +72,16 @@ def read_archive(
 
 
 def _decode(part: bytes) -> str:
-    """Read XML, which may also be in UTF-16; it is written in UTF-8, and says so."""
-    if not part.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return part.decode("utf-8-sig")
-    return _ENCODING.sub("UTF-8", part.decode("utf-16"), count=1)
+    """Read XML, which may also be in UTF-16 or as it says; it is written in UTF-8, and says so."""
+    is_utf_16 = part.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    try:
+        text = part.decode("utf-16" if is_utf_16 else "utf-8-sig")
+    except UnicodeError:
+        said = _ENCODING.match(part.decode("latin-1"))
+        if said is None or not _READ.fullmatch(said[2]):
+            raise
+        text = part.decode(said[2])
+    return _ENCODING.sub(r"\g<1>UTF-8", text, count=1)
 
 
 def count_characters(text: str) -> int:
