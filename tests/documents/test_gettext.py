@@ -75,6 +75,7 @@ def test_line_breaks_around_and_between_words_stay() -> None:
     [
         ("_File", ["File"], "_FILE"),
         ("Save &as…", ["Save as…"], "SAVE &AS…"),
+        ("<b>_OK</b>", ["OK"], "<b>_OK</b>"),
         ("&Save or &close", ["&Save or &close"], None),
         ("&amp; _x_ R&D a_b %s&nbsp;", ["&amp; _x_ R&D a_b %s&nbsp;"], None),
         ("Use:\n  -h, --help X  help\n  -v\tversion", ["Use:", "help", "version"], None),

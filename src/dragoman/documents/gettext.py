@@ -74,7 +74,7 @@ _OPEN = re.compile(
 """A language and an encoding that are not named yet; msginit writes ASCII."""
 
 
-_ACCELERATOR = re.compile(r"(?<!\S)([_&])([^\W\d_])(?!\w*[;_])")
+_ACCELERATOR = re.compile(r"(?<![^\s>])([_&])([^\W\d_])(?!\w*[;_])")
 """The letter with which one opens a menu, after its sign, as in _File and &File."""
 
 _TAG = re.compile(r"<[^<>]*>")
