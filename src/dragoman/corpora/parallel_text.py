@@ -87,8 +87,7 @@ def read_pairs(
         return starmap(Pair, huggingface.read_hub(corpus.path, languages, refuse))
     path = locate(corpus.path)
     if (path / PROVENANCE).is_file():
-        provenance = Provenance.load(path)
-        return _read_two_files(*(provenance.path_of(language, path) for language in languages))
+        return _read_two_files(*Provenance.load(path).paths_of(languages, path))
     if path.is_dir():
         return starmap(Pair, huggingface.read_directory(path, languages, refuse))
     return _read_file(path, languages, refuse)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from xml.parsers import expat
 
 from dragoman.corpora.text_file import CorpusError, on_one_line, open_uncompressed
-from dragoman.languages.codes import closest_language
+from dragoman.languages.codes import closest_languages
 from dragoman.languages.scripts import UNSPACED_CHARACTER, is_mark
 
 CHUNK = 2**16  # bytes given to the parser at once
@@ -231,6 +231,8 @@ def _is_apart(last: str, first: str) -> bool:
 def _sides(texts: Sequence[Text], languages: tuple[str, str]) -> tuple[str | None, str | None]:
     """Find the texts of two languages; one text is not both, as that in pt for pt-PT and pt-BR."""
     there = [text.language for text in texts]
-    codes = [closest_language(there, language) for language in languages]
-    source, target = (None if code is None else texts[there.index(code)].text for code in codes)
-    return source, None if codes[0] == codes[1] else target
+    source, target = (
+        None if code is None else texts[there.index(code)].text
+        for code in closest_languages(there, languages)
+    )
+    return source, target

@@ -168,6 +168,20 @@ def closest_language(codes: Sequence[str], language: str) -> str | None:
     return None
 
 
+def closest_languages(
+    codes: Sequence[str], languages: tuple[str, str]
+) -> tuple[str | None, str | None]:
+    """Find the codes closest to those of a source and of a target; one code is not both.
+
+    >>> closest_languages(["en", "zh_CN"], ("en_GB", "zh_Hans"))
+    ('en', 'zh_CN')
+    >>> closest_languages(["pt", "es"], ("pt_PT", "pt_BR"))
+    ('pt', None)
+    """
+    source, target = (closest_language(codes, language) for language in languages)
+    return source, None if source == target else target
+
+
 def _differ_in_having_a_region(one: str, other: str) -> bool:
     """Tell whether two codes are of one language, and one of them names nothing but that language.
 

@@ -182,7 +182,7 @@ def test_the_latest_version_is_fetched_and_recorded(server: Server, tmp_path: Pa
 
 def test_what_is_fetched_reads_as_parallel_text(server: Server, tmp_path: Path) -> None:
     corpus = get(tmp_path / "books", languages="it-en")
-    source, target = (corpus.provenance.path_of(code, corpus.directory) for code in ("it", "en"))
+    source, target = corpus.provenance.paths_of(("it", "en"), corpus.directory)
     files = CorpusConfig(source=str(source), target=str(target))
     directory = CorpusConfig(path=str(tmp_path / "books"))
 
@@ -191,9 +191,11 @@ def test_what_is_fetched_reads_as_parallel_text(server: Server, tmp_path: Path) 
     assert pairs[1] == ("Frase 7919.", "Sentence 7919.", 2)
     assert len(pairs) == 3000
     assert list(read_pairs(directory, languages=("it", "en"))) == pairs
-    assert next(read_pairs(directory, languages=("en", "it"))) == ("Sentence 0.", "Frase 0.", 1)
-    with pytest.raises(CorpusError, match="books: a corpus in en and it, not in fr"):
-        read_pairs(directory, languages=("en", "fr"))
+    for languages in (("en", "it"), ("en_GB", "IT")):
+        assert next(read_pairs(directory, languages=languages)) == ("Sentence 0.", "Frase 0.", 1)
+    for languages, missing in ((("en", "fr"), "fr"), (("fr", "en"), "fr"), (("it_IT", "it"), "it")):
+        with pytest.raises(CorpusError, match=f"books: a corpus in en and it, not in {missing}$"):
+            read_pairs(directory, languages=languages)
 
 
 def test_a_version_that_is_given_is_not_looked_up(server: Server, tmp_path: Path) -> None:

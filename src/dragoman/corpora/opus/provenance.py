@@ -11,6 +11,7 @@ from dragoman.corpora.file_names import PROVENANCE
 from dragoman.corpora.text_file import CorpusError
 from dragoman.durable import checksum
 from dragoman.errors import UsageError
+from dragoman.languages.codes import closest_languages
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,18 +50,20 @@ class Provenance:
         """The languages of the files, in their order."""
         return tuple(file.language for file in self.files)
 
-    def path_of(self, language: str, directory: Path) -> Path:
-        """Return the path of the text in a language.
+    def paths_of(self, languages: tuple[str, str], directory: Path) -> tuple[Path, Path]:
+        """Return the paths of the texts in two languages: en serves en_GB, but not two regions.
 
         Raises:
-            CorpusError: the corpus has no text in that language.
+            CorpusError: the corpus has no text in one of them.
         """
-        for file in self.files:
-            if file.language == language:
-                return directory / file.name
-        raise CorpusError(
-            f"{directory}: a corpus in {' and '.join(self.languages)}, not in {language}"
-        )
+        names = {file.language: file.name for file in self.files}
+        source, target = closest_languages(self.languages, languages)
+        if source is None or target is None:
+            missing = languages[source is not None]
+            raise CorpusError(
+                f"{directory}: a corpus in {' and '.join(self.languages)}, not in {missing}"
+            )
+        return directory / names[source], directory / names[target]
 
     def verify(self, directory: Path) -> None:
         """Compare the files with what was recorded.
