@@ -374,6 +374,7 @@ def poison(weights: dict[str, torch.Tensor]) -> None:
         (write("model.toml", b"a = " + b"[" * 100_000), "model.toml: not a TOML file"),
         (write("model.toml", b"#" * 2**21), "far too large"),
         (edit(r"^format_version = 1", "format_version = true"), "is not the number of a format"),
+        (write("model.toml", b""), "is not the number of a format; copy the model again"),
         (edit(r"^format_version = 1", "format_version = 0"), "= 0 is not the number of a format"),
         (edit(r"^source_language = .*", ""), "source_language is missing"),
         (edit(r"^d_model = 6", "d_modle = 6"), "unknown key model.d_modle; did you mean"),

@@ -387,24 +387,30 @@ def test_another_licence_of_a_finished_run_reaches_the_model(
     assert 'license: "CC0-1.0"' in (tmp_path / "run" / "README.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("lost", ["model.toml", "model.safetensors"])
 def test_a_lost_model_of_a_finished_run_is_made_again_from_its_checkpoints(
-    make_recipe: MakeRecipe, tmp_path: Path, display: Listener, lost: str
+    make_recipe: MakeRecipe, tmp_path: Path, display: Listener
 ) -> None:
     run = tmp_path / "run"
+    description, model = run / "model.toml", run / "model.safetensors"
     train_model(make_recipe(), run, display)
     before = weights(run)
 
-    (run / lost).unlink()
-    train_model(make_recipe(), run, display)
+    for lost, size in ((description, None), (description, 0), (model, None), (model, -1)):
+        if size is None:
+            lost.unlink()
+        else:
+            lost.write_bytes(lost.read_bytes()[:size])
+        display.messages.clear()
+        train_model(make_recipe(), run, display)
 
-    assert f"{run}: {lost} is missing; the model is made again from the checkpoints" in (
-        display.messages
-    )
-    assert weights(run) == before
-    assert not ModelDirectory(run).is_unfinished
-    (run / lost).unlink()
+        assert display.messages[0] == (
+            f"{run}: {lost.name} is missing or damaged; the model is made again from checkpoints"
+        )
+        assert weights(run) == before
+        assert not ModelDirectory(run).is_unfinished
+
+    model.unlink()
     shutil.rmtree(run / "checkpoints")
-    with pytest.raises(RunError, match=f"{lost} is missing, and there are no checkpoints to"):
+    with pytest.raises(RunError, match=r"safetensors is missing or damaged, and there are no ch"):
         train_model(make_recipe(), run, display)
     assert (run / "finished").exists()

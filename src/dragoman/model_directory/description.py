@@ -253,7 +253,10 @@ def _check_version(table: dict[str, Any], path: Path) -> None:
     """Refuse a layout that is unknown to this release."""
     version = table.get("format_version")
     if type(version) is not int or version < 1:
-        raise ModelError(f"{path}: format_version = {version!r} is not the number of a format")
+        raise ModelError(
+            f"{path}: format_version = {version!r} is not the number of a format; copy the model "
+            "again"
+        )
     if version > FORMAT_VERSION:
         software = table.get("software")
         writer = software.get("dragoman") if isinstance(software, dict) else None

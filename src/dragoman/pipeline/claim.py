@@ -10,6 +10,7 @@ from typing import Any
 
 import tomli_w
 from filelock import FileLock, Timeout
+from safetensors import SafetensorError, safe_open
 
 from dragoman.config import from_table, read_table, to_table
 from dragoman.corpora.fingerprint import fingerprint_corpus
@@ -253,22 +254,34 @@ def _has_checkpoints(directory: Path) -> bool:
 
 
 def reopen_without_model(directory: Path) -> str | None:
-    """Let a finished run go on if its model has been lost; say so, or None if nothing is missing.
+    """Let a finished run go on if its model has been lost; say so, or None if it is there.
 
     Raises:
         RunError: there are no checkpoints either.
     """
     finished = directory / FINISHED_FILE
-    lost = [name for name in (DESCRIPTION_NAME, WEIGHTS_NAME) if not (directory / name).exists()]
+    lost = [name for name in (DESCRIPTION_NAME, WEIGHTS_NAME) if not _is_whole(directory / name)]
     if not lost or not finished.exists():
         return None
     if not _has_checkpoints(directory):
         raise RunError(
-            f"{directory}: {lost[0]} is missing, and there are no checkpoints to make it from "
-            "again; bring a copy back, or name another directory with -o"
+            f"{directory}: {lost[0]} is missing or damaged, and there are no checkpoints to "
+            "make it from again; bring a copy back, or name another directory with -o"
         )
     finished.unlink()
-    return f"{directory}: {lost[0]} is missing; the model is made again from the checkpoints"
+    return f"{directory}: {lost[0]} is missing or damaged; the model is made again from checkpoints"
+
+
+def _is_whole(path: Path) -> bool:
+    """Tell whether a file of a model is there, and neither emptied nor cut short."""
+    if not path.exists() or not path.stat().st_size:
+        return False
+    if path.name == WEIGHTS_NAME:
+        try:
+            safe_open(path, framework="numpy")  # its size is that which its header says
+        except SafetensorError:
+            return False
+    return True
 
 
 def has_weights(directory: Path) -> bool:
