@@ -14,6 +14,7 @@ from tests.pipeline.conftest import Listener, sentences, write_lines
 from dragoman import Translator
 from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.overlap import OverlapError
+from dragoman.corpora.text_file import CorpusError
 from dragoman.decoding.config import SearchConfig
 from dragoman.distillation.run import Distillation, DistillationError, distil
 from dragoman.errors import UsageError
@@ -48,16 +49,21 @@ def start(teacher: Path, tmp_path: Path, run: Path) -> Distil:
     """Give a function that distils, and tells what it returned, translated and said."""
 
     def call(
-        lines: list[str],
+        lines: list[str] | None,
         *more: str,
         dies_after: int | None = None,
         directory: Path = run,
         counting: Counting | None = None,
         n_best: int = 1,
     ) -> tuple[int | None, Counting, list[str]]:
+        pairs = tmp_path / "pairs.tsv"
+        if lines is None:
+            pairs.unlink(missing_ok=True)
+        else:
+            write_lines(pairs, lines)
         order = Distillation(
             teacher=teacher,
-            corpora=(CorpusConfig(path=write_lines(tmp_path / "pairs.tsv", lines)),),
+            corpora=(CorpusConfig(path=str(pairs)),),
             student="tiny-6-1",
             directory=directory,
             n_best=n_best,
@@ -338,6 +344,13 @@ def test_a_finished_translation_is_not_made_again(start: Distil, run: Path) -> N
 
     assert counting.lines == 0
     assert (run / "finished").exists()
+
+    *_, messages = start(None)
+
+    assert messages == [f"{run}: this run is finished; nothing is left to do"]
+    (run / "finished").unlink()
+    with pytest.raises(CorpusError, match=r"pairs\.tsv: there is no such file"):
+        start(None)
 
 
 def test_translations_of_another_text_are_not_taught(start: Distil, run: Path) -> None:

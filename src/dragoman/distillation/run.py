@@ -20,6 +20,7 @@ from dragoman.distillation.text import write_pairs, write_sources
 from dragoman.durable import checksum, write_atomically
 from dragoman.errors import DragomanError, UsageError
 from dragoman.model_directory import ModelDirectory
+from dragoman.model_directory.description import FINISHED_FILE
 from dragoman.pipeline.claim import (
     RECIPE_FILE,
     claim,
@@ -113,7 +114,12 @@ def distil(
     recipe = student_recipe(teacher, order.student, pairs, order.assignments)
     require_compiler(recipe.training, device_of_process(recipe.training.device))
     search = _search(teacher, order.n_best)
-    _require_text(order, recipe.corpora)
+    try:
+        _require_text(order, recipe.corpora)
+    except CorpusError:
+        if not (order.directory / FINISHED_FILE).exists():
+            raise
+        return train_model(recipe, order.directory, display)  # which says that it is finished
     make_directory(order.directory)
     with named_when_unwritable(order.directory), only_one(order.directory):
         claim(recipe, order.directory)
