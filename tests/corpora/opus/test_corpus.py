@@ -300,11 +300,26 @@ def test_another_call_goes_on_where_the_first_gave_up(
     assert server.ranges == [None, "bytes=5000-"]
 
 
-def test_a_part_of_an_older_file_is_not_continued(server: Server, tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_interrupted", [False, True])
+def test_a_part_of_an_older_file_is_not_continued(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_interrupted: bool
+) -> None:
     working = tmp_path / "books.part"
     working.mkdir()
     (working / "Books.en-it-v1.zip.part").write_bytes(b"x" * 5000)
     (working / "Books.en-it-v1.zip.part.version").write_text('"older"')
+    if is_interrupted:  # between what is noted of the new file and its first byte
+        opened = Path.open
+
+        def interrupted(file: Path, *arguments: Any, **more: Any) -> Any:
+            if file.suffix == ".part":
+                raise KeyboardInterrupt
+            return opened(file, *arguments, **more)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Path, "open", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                get(tmp_path / "books")
 
     corpus = get(tmp_path / "books")
 

@@ -95,6 +95,7 @@ def _fetch(url: str, part: Path) -> None:
     with response:
         if response.status != HTTPStatus.PARTIAL_CONTENT:
             offset = 0
+            part.unlink(missing_ok=True)  # first, or another call would join it to the new file
             _validator_file(part).write_text(_validator(response), encoding="utf-8")
         elif not response.headers.get("Content-Range", "").startswith(f"bytes {offset}-"):
             part.unlink()
