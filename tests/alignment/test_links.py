@@ -64,7 +64,7 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     assert read_gold(path)[0].sure == links
 
 
-@pytest.mark.parametrize("word", ["0:0", "-1-2", "1-", "a-b", "1-2-3"])
+@pytest.mark.parametrize("word", ["0:0", "-1-2", "1-", "a-b", "1-2-3", "0-" + "1" * 4301])
 def test_what_is_no_link_is_refused_with_its_line(word: str, tmp_path: Path) -> None:
     path = tmp_path / "gold.align"
     path.write_text(f"0-0\n1-1 {word}\n")

@@ -11,7 +11,7 @@ from dragoman.errors import DragomanError
 Links = frozenset[tuple[int, int]]
 """Pairs of a source word and a target word, counted from 0; `dragoman.words` cuts the words."""
 
-_LINK = re.compile(r"(\d+)([-?])(\d+)")
+_LINK = re.compile(r"(\d{1,9})([-?])(\d{1,9})")
 
 
 class AlignmentError(DragomanError):
