@@ -5,12 +5,11 @@ import unicodedata
 from collections.abc import Iterable
 from itertools import accumulate, pairwise
 
-from dragoman.languages.scripts import RANGES, STACKERS, WITHOUT_SPACES, is_combining
+from dragoman.languages.scripts import RANGES, STACKERS, VOWELS_BEFORE, WITHOUT_SPACES, is_combining
 from dragoman.tokenizers.normalisation import normalise
 from dragoman.tokenizers.tokenizer import Tokenizer
 
-_JOINED_TO_NEXT = (*"\u0e40\u0e41\u0e42\u0e43\u0e44\u0ec0\u0ec1\u0ec2\u0ec3\u0ec4", *STACKERS)
-"""Vowels of Thai and Lao that are written before their consonant, and what stacks consonants."""
+_JOINED_TO_NEXT = (*VOWELS_BEFORE, *STACKERS)
 
 _JOINED_TO_LAST = (
     "\u0e30\u0e32\u0e33\u0e45\u0eb0\u0eb2\u0eb3\u0ebd"  # of Thai and Lao

@@ -106,6 +106,9 @@ _LETTERS_OF_WIDE = 3  # that say as much as one character of East Asia
 _JOINERS = "\u200c\u200d"
 
 
+VOWELS_BEFORE = "\u0e40\u0e41\u0e42\u0e43\u0e44\u0ec0\u0ec1\u0ec2\u0ec3\u0ec4"
+"""Vowels of Thai and Lao that are written before their consonant."""
+
 STACKERS = ("\u1039", "\u17d2")
 """The Burmese and Khmer marks that put the following letter below the preceding one."""
 

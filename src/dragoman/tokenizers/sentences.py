@@ -6,7 +6,14 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from dragoman.languages.codes import base_language
-from dragoman.languages.scripts import CLOSING, RANGES, UNSPACED, UNSPACED_CHARACTER, is_mark
+from dragoman.languages.scripts import (
+    CLOSING,
+    RANGES,
+    UNSPACED,
+    UNSPACED_CHARACTER,
+    VOWELS_BEFORE,
+    is_mark,
+)
 from dragoman.tokenizers.tokenizer import Tokenizer
 
 _SPACE = re.compile(r"[^\S\n]|[\u061c\u200e\u200f\u202a-\u202e](?=\s)")
@@ -31,10 +38,9 @@ _BOUNDARIES = tuple(
 after a word. Each has a pattern that finds the last one, and one for the first. What closes an end
 is limited, as a text of nothing else would take quadratic time."""
 
-_VOWELS_BEFORE = "\u0e40\u0e41\u0e42\u0e43\u0e44\u0ec0\u0ec1\u0ec2\u0ec3\u0ec4"
 _VOWELS_BEHIND = "\u0e2f\u0e30\u0e32\u0e33\u0e45\u0e46\u0eaf\u0eb0\u0eb2\u0eb3\u0ec6"
-"""Letters of Thai and Lao that stand before or behind another of their syllable, and are no marks;
-with the signs that repeat or shorten a word."""
+"""Letters of Thai and Lao that stand behind another of their syllable, and are no marks; with the
+signs that repeat or shorten a word."""
 
 _VIRAMA = 9
 """The combining class of marks that put the next letter below, or join it."""
@@ -295,7 +301,7 @@ def _is_within_syllable(text: str, place: int) -> bool:
     return (
         is_mark(after)
         or after in _VOWELS_BEHIND
-        or before in _VOWELS_BEFORE
+        or before in VOWELS_BEFORE
         or unicodedata.combining(before) == _VIRAMA
     )
 
