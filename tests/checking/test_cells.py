@@ -85,20 +85,22 @@ def test_the_blocks_of_a_page_keep_the_lines_of_the_page(tmp_path: Path) -> None
     text = "# Title\n\n```python\na = 1\n```\nwords\n```sh\nls\n```\n~~~\nimport math\n~~~\n"
     text += "```\n0 1\n```\n```pycon\n>>> a\n1\n```\n"
     text += (
-        "<p>\n1. In a list:\n\n       ```Py3 title=c\n       if c:\n           d = 1\n       ```\n"
+        '<p>\n1. In a list:\n\n   ```Py3 title=c\n   def f():\n       """Of\n\n       ```\n       x\n'
+        '       ```\n       """\n   ```\n'
     )
 
     first, second, third = read_cells(written(tmp_path / "x.md", text))
 
     assert (first.source, first.place(1)) == ("a = 1\n", "line 4")
     assert (second.source, second.place(1)) == ("import math\n", "line 11")
-    assert (third.source, third.place(1)) == ("if c:\n    d = 1\n", "line 24")
+    assert third.place(1) == "line 24"
+    assert third.source == 'def f():\n    """Of\n\n    ```\n    x\n    ```\n    """\n'
     assert first.is_excerpt
 
 
 def test_a_notebook_that_was_saved_as_text_gives_what_python_can_read(tmp_path: Path) -> None:
     text = "Intro\nIn [1]:\na = 1\nif a:\n    b = 2\n\nNow some prose.\n"
-    text += "In [ ]:\nc = 3\n\nIn [None]:\nd = 4"
+    text += "In [ ]:\nc = 3\n\nIn [None]:\nd = 4\n\n    ```python\n    of = 'a docstring'\n    ```\n"
 
     cells = read_cells(written(tmp_path / "x.txt", text))
 
@@ -116,6 +118,7 @@ def test_a_notebook_that_was_saved_as_text_gives_what_python_can_read(tmp_path: 
         ("x.md", "only words", "there is no Python in it"),
         ("x.py", "\n", "there is no Python in it"),
         ("x.py", "a = 1\nb = '\0'", "x.py: line 2 has a NUL character; remove it"),
+        ("x.md", "```python\nb = '\0'\n```", "x.md: line 2 has a NUL character; remove it"),
         ("x.ipynb", notebook("a = 1", "b = '\0'"), "cell 2, line 1 has a NUL character"),
     ],
 )

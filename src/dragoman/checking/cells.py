@@ -137,7 +137,8 @@ def _fenced(text: str) -> tuple[Cell, ...]:
     """Take the fenced blocks that are named Python or, without a name, look like it."""
     from markdown_it import MarkdownIt
 
-    parser = MarkdownIt().disable(["code", "html_block", "inline"])  # however deep a block stands
+    # Code may stand in HTML, and keeps characters that Python does not read.
+    parser = MarkdownIt().disable(["normalize", "html_block", "inline"])
     return tuple(
         Cell(source=_without_magics(block.content), first_line=block.map[0] + 2, is_excerpt=True)
         for block in parser.parse(text)
