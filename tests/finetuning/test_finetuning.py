@@ -481,6 +481,21 @@ def test_old_text_that_is_not_there_is_not_kept(
     assert finetuning_recipe(order_of(copied, mine, keep=None))[1] == []
 
 
+def test_old_text_that_cannot_be_used_is_left_out_unless_it_must_not(
+    teacher: Path, tmp_path: Path, text: dict[str, str]
+) -> None:
+    new = write_lines(tmp_path / "new.tsv", sentences(500, 550))
+    validated = f'corpora.validation=[{{path="{text["train"]}"}}]'
+    objection = f"{text['train']}: 150 pairs of the training text would give away"
+
+    with pytest.raises(CorpusError, match=objection):
+        recipe_of(teacher, new, validated, keep=True)
+    recipe, (remark,) = finetuning_recipe(order_of(teacher, new, validated, keep=None))
+    assert [corpus.path for corpus in recipe.corpora.train] == [new]
+    assert remark.startswith(f"{FORGETS} ({objection}")
+    assert recipe == recipe_of(teacher, new, validated)
+
+
 @pytest.mark.slow
 def test_what_is_kept_validates_nothing_and_may_not_change(
     start: FineTune, mine: str, tmp_path: Path

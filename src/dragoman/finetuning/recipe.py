@@ -92,16 +92,13 @@ def finetuning_recipe(order: FineTuning) -> tuple[Recipe, list[str]]:
         _check(named, keep=order.keep)
         table, remarks = _table(model, order)
         kept, why_not = ([], []) if "corpora.train" in named else _old_text(model, order.keep)
-        table["corpora"]["train"] += kept
         for assignment in order.assignments:
             set_key(table, assignment)
         if "training.metric" in named and "training.search_every" not in named:
             table["training"]["search_every"] = 1  # whatever the metric, each validation has it
+        tokens, of_old_text = _count(model, table, kept, must_keep=order.keep is True)
+        remarks += [*why_not, *of_old_text]
         recipe = recipe_from_table(table)
-        tokens = list(_weighted_tokens(model, recipe))
-        remarks += why_not
-        if kept:
-            remarks.append(_balance(table["corpora"]["train"], tokens, len(order.pairs)))
         for key, value in _length(recipe, sum(tokens), order.epochs, named):
             section, _, name = key.partition(".")
             table[section][name] = value
@@ -208,6 +205,32 @@ def _objection(corpus: dict[str, Any], files: dict[str, str], done: str) -> str 
         if sha256 != files.get(name):
             return f"{name}: it is not the file that the model was {done}"
     return None
+
+
+def _count(
+    model: ModelDirectory, table: dict[str, Any], kept: list[dict[str, Any]], *, must_keep: bool
+) -> tuple[list[float], list[str]]:
+    """Add old text to a recipe, and count the tokens of each corpus in an epoch.
+
+    Old text that is there may still be of no use: it is on a hub that nobody answers from, or would
+    give away sentences of other validation text. Then the recipe goes without, unless it must not.
+
+    Returns:
+        The tokens, and what should be said about the old text.
+    """
+    new = table["corpora"]["train"]
+    remarks = []
+    if kept:
+        table["corpora"]["train"] = [*new, *kept]
+        try:
+            tokens = list(_weighted_tokens(model, recipe_from_table(table)))
+            return tokens, [_balance(table["corpora"]["train"], tokens, len(new))]
+        except CorpusError as error:
+            if must_keep:
+                raise
+            table["corpora"]["train"] = new
+            remarks = [f"{FORGETS} ({error})"]
+    return list(_weighted_tokens(model, recipe_from_table(table))), remarks
 
 
 def _balance(train: list[dict[str, Any]], tokens: list[float], num_new: int) -> str:
