@@ -40,16 +40,17 @@ def test_memory_is_fetched_once() -> None:
     assert page_faults("kept") < 0.1 * page_faults("returned")
 
 
-def test_commands_keep_it_and_programs_decide_for_themselves(
+def test_commands_keep_what_pytorch_frees_and_programs_decide_for_themselves(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     calls: list[str] = []
     monkeypatch.setattr("dragoman.memory.keep_freed_memory", lambda: calls.append("kept"))
 
     Translator(MODEL, engine="pytorch")
+    TranslatorSettings(model=MODEL, engine="ctranslate2").load()
     assert not calls
 
-    TranslatorSettings(model=MODEL).load()
+    TranslatorSettings(model=MODEL, engine="pytorch", device="cpu").load()
     assert calls == ["kept"]
 
 

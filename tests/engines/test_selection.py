@@ -19,9 +19,9 @@ from dragoman.engines.selection import (
     EngineSettings,
     build_engine,
     build_second_engine,
-    computes_on_gpu,
     describe_choice,
     fault_of_unused_copy,
+    pytorch_computes_on,
 )
 from dragoman.errors import DragomanError, UsageError
 from dragoman.interop.ctranslate2 import export_ctranslate2
@@ -87,13 +87,13 @@ def test_a_copy_gives_way_to_a_gpu_unless_the_cpu_is_asked_for(
     model: ModelDirectory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ctranslate2.get_cuda_device_count", lambda: 1)
-    assert not computes_on_gpu(model, BEAM, EngineSettings())  # none that PyTorch can use
+    assert not pytorch_computes_on("cuda", model, BEAM, EngineSettings())  # none that PyTorch can use
     monkeypatch.setattr("torch.cuda.is_available", lambda: True)
 
-    assert computes_on_gpu(model, BEAM, EngineSettings())
+    assert pytorch_computes_on("cuda", model, BEAM, EngineSettings())
     assert describe_choice(model, BEAM, EngineSettings(device="cpu")) == "ctranslate2"
-    assert not computes_on_gpu(model, BEAM, EngineSettings(engine="ctranslate2"))
-    assert not computes_on_gpu(model, BEAM, EngineSettings(engine="pytorch", device="cpu"))
+    assert not pytorch_computes_on("cuda", model, BEAM, EngineSettings(engine="ctranslate2"))
+    assert not pytorch_computes_on("cuda", model, BEAM, EngineSettings(engine="pytorch", device="cpu"))
 
 
 def test_a_gpu_that_is_asked_for_is_missed_though_there_is_a_copy(
@@ -182,7 +182,7 @@ def test_where_pytorch_is_missing_the_copy_is_taken_or_it_is_said_what_needs_it(
 
     assert describe_choice(model, BEAM, EngineSettings()) == "ctranslate2"
     assert describe_choice(uncopied, BEAM, EngineSettings()) == "pytorch, which is not installed"
-    assert not computes_on_gpu(uncopied, BEAM, EngineSettings())
+    assert not pytorch_computes_on("cuda", uncopied, BEAM, EngineSettings())
     with pytest.raises(EngineError, match=r"to sample, .* translates without these options$"):
         build_engine(model, tokenizers, SAMPLES, EngineSettings())
     with pytest.raises(EngineError, match=r'^translating needs PyTorch, .* --to ctranslate2" ma'):

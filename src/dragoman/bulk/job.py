@@ -9,7 +9,7 @@ from dragoman.config import to_table
 from dragoman.corpora.text_file import expand
 from dragoman.decoding.config import SearchConfig
 from dragoman.durable import checksum
-from dragoman.engines.selection import EngineSettings, computes_on_gpu, describe_choice
+from dragoman.engines.selection import EngineSettings, describe_choice, pytorch_computes_on
 from dragoman.model_directory import DESCRIPTION_NAME, ModelDirectory
 
 if TYPE_CHECKING:
@@ -39,7 +39,8 @@ class TranslatorSettings(EngineSettings):
         from dragoman.memory import keep_freed_memory
         from dragoman.translator import Translator
 
-        keep_freed_memory()
+        if pytorch_computes_on("cpu", *self._choice()):
+            keep_freed_memory()
         return Translator(
             self.model,
             engine=self.engine,
@@ -100,7 +101,8 @@ class TranslatorSettings(EngineSettings):
     @property
     def lines_per_block(self) -> int:
         """How many lines are worth translating together on this machine."""
-        return LINES_PER_BLOCK_ON_GPU if computes_on_gpu(*self._choice()) else LINES_PER_BLOCK
+        on_gpu = pytorch_computes_on("cuda", *self._choice())
+        return LINES_PER_BLOCK_ON_GPU if on_gpu else LINES_PER_BLOCK
 
     def _choice(self) -> tuple[ModelDirectory, SearchConfig, EngineSettings]:
         """Return what the engine depends on."""

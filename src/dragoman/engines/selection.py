@@ -91,18 +91,18 @@ def describe_choice(
     return f"pytorch on {device.type} in {dtype}"
 
 
-def computes_on_gpu(
-    directory: ModelDirectory, search: SearchConfig, settings: EngineSettings
+def pytorch_computes_on(
+    device: str, directory: ModelDirectory, search: SearchConfig, settings: EngineSettings
 ) -> bool:
-    """Tell whether `build_engine` would take a GPU here, without loading anything onto it.
+    """Tell whether `build_engine` would take PyTorch on a kind of device here, without loading it.
 
     Raises:
         DragomanError: there is no such device.
     """
     if _choose_kind(directory, search, settings) == "ctranslate2":
         return False
-    device = _device_of_pytorch(settings)
-    return device is not None and device.type == "cuda"
+    found = _device_of_pytorch(settings)
+    return found is not None and found.type == device
 
 
 def _device_of_pytorch(settings: EngineSettings) -> "torch.device | None":
