@@ -30,7 +30,7 @@ from dragoman.finetuning.recipe import (
     finetuning_recipe,
 )
 from dragoman.finetuning.run import ORDER_FILE, fine_tune
-from dragoman.model_directory import ModelDirectory, update_description
+from dragoman.model_directory import WEIGHTS_NAME, ModelDirectory, update_description
 from dragoman.model_directory.description import FINISHED_FILE
 from dragoman.pipeline.beginning import BEGINNING, BeginningError
 from dragoman.pipeline.claim import MARK, RECIPE_FILE, RunError, only_one
@@ -163,17 +163,19 @@ def test_another_training_is_not_taken_for_a_fine_tuning(start: FineTune, tmp_pa
 
 
 @pytest.mark.parametrize("damage", ["", "[1]", "{", "{}", '{"assignments": [1]}'])
-def test_an_order_that_cannot_be_read_is_named(
-    start: FineTune, tmp_path: Path, damage: str
+@pytest.mark.parametrize("left", [FINISHED_FILE, WEIGHTS_NAME])  # without its checkpoints
+def test_an_order_that_cannot_be_read_is_named_and_stays(
+    start: FineTune, tmp_path: Path, damage: str, left: str
 ) -> None:
     run = tmp_path / "run"
     run.mkdir()
     (run / RECIPE_FILE).write_text(MARK)
-    (run / FINISHED_FILE).touch()
+    (run / left).touch()
     (run / ORDER_FILE).write_text(damage)
 
     with pytest.raises(RunError, match=rf"{ORDER_FILE}: it is damaged"):
         start()
+    assert (run / ORDER_FILE).read_text() == damage
 
 
 def test_what_a_fine_tuning_began_with_is_kept_while_it_is_going_on(

@@ -22,7 +22,7 @@ from dragoman.pipeline.claim import (
     RECIPE_FILE,
     RunError,
     check_free,
-    has_trained,
+    has_weights,
     make_directory,
     only_one,
 )
@@ -52,6 +52,7 @@ def fine_tune(order: FineTuning, display: Display) -> int | None:
             f"{order.directory}: that is the model itself, which stays as it is; name another "
             "directory with -o"
         )
+    check_free(order.directory)
     recipe = _begun(order)
     if recipe is None:
         recipe = _plan(order, display.message if rank() == 0 else lambda line: None)
@@ -72,7 +73,7 @@ def _begun(order: FineTuning) -> Recipe | None:
     Raises:
         RunError: it began with something else.
     """
-    if not has_trained(order.directory):
+    if not has_weights(order.directory):
         return None
     path = order.directory / ORDER_FILE
     if not path.exists():
@@ -118,7 +119,6 @@ def _may_change(assignment: str) -> bool:
 
 def _plan(order: FineTuning, say: Callable[[str], None]) -> Recipe:
     """Make the recipe of a new run, and say what is remarkable about it."""
-    check_free(order.directory)
     say("counting the tokens of the text")
     recipe, remarks = finetuning_recipe(order)
     for remark in remarks:

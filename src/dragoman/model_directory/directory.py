@@ -6,6 +6,7 @@ import stat
 import subprocess
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -226,8 +227,9 @@ def update_description(directory: Path, **changes: Any) -> ModelDescription:
     return description
 
 
+@cache
 def _software() -> dict[str, str]:
-    """List the versions of the software that decides what a model is."""
+    """List the versions of the software that decides what a model is, once: a clone may go on."""
     import torch
 
     return {
