@@ -84,10 +84,8 @@ def test_a_remainder_at_the_beginning_of_a_line_is_no_magic(tmp_path: Path) -> N
 def test_the_blocks_of_a_page_keep_the_lines_of_the_page(tmp_path: Path) -> None:
     text = "# Title\n\n```python\na = 1\n```\nwords\n```sh\nls\n```\n~~~\nimport math\n~~~\n"
     text += "```\n0 1\n```\n```pycon\n>>> a\n1\n```\n"
-    text += (
-        '<p>\n1. In a list:\n\n   ```Py3 title=c\n   def f():\n       """Of\n\n       ```\n       x\n'
-        '       ```\n       """\n   ```\n'
-    )
+    text += "<p>\n1. In a list:\n\n   ```Py3 title=c\n   def f():\n"
+    text += '       """Of\n\n       ```\n       x\n       ```\n       """\n   ```\n'
 
     first, second, third = read_cells(written(tmp_path / "x.md", text))
 
@@ -100,7 +98,8 @@ def test_the_blocks_of_a_page_keep_the_lines_of_the_page(tmp_path: Path) -> None
 
 def test_a_notebook_that_was_saved_as_text_gives_what_python_can_read(tmp_path: Path) -> None:
     text = "Intro\nIn [1]:\na = 1\nif a:\n    b = 2\n\nNow some prose.\n"
-    text += "In [ ]:\nc = 3\n\nIn [None]:\nd = 4\n\n    ```python\n    of = 'a docstring'\n    ```\n"
+    text += "In [ ]:\nc = 3\n\nIn [None]:\nd = 4\n"
+    text += "\n    ```python\n    of = 'a docstring'\n    ```\n"
 
     cells = read_cells(written(tmp_path / "x.txt", text))
 

@@ -87,13 +87,15 @@ def test_a_copy_gives_way_to_a_gpu_unless_the_cpu_is_asked_for(
     model: ModelDirectory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ctranslate2.get_cuda_device_count", lambda: 1)
-    assert not pytorch_computes_on("cuda", model, BEAM, EngineSettings())  # none that PyTorch can use
+    assert not pytorch_computes_on("cuda", model, BEAM, EngineSettings())  # not PyTorch's
     monkeypatch.setattr("torch.cuda.is_available", lambda: True)
 
     assert pytorch_computes_on("cuda", model, BEAM, EngineSettings())
     assert describe_choice(model, BEAM, EngineSettings(device="cpu")) == "ctranslate2"
     assert not pytorch_computes_on("cuda", model, BEAM, EngineSettings(engine="ctranslate2"))
-    assert not pytorch_computes_on("cuda", model, BEAM, EngineSettings(engine="pytorch", device="cpu"))
+    on_cpu = EngineSettings(engine="pytorch", device="cpu")
+    assert not pytorch_computes_on("cuda", model, BEAM, on_cpu)
+    assert pytorch_computes_on("cpu", model, BEAM, on_cpu)
 
 
 def test_a_gpu_that_is_asked_for_is_missed_though_there_is_a_copy(
