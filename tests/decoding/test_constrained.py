@@ -174,8 +174,8 @@ def test_a_phrase_that_fits_nowhere_is_said_where_there_is_just_room_for_it_and_
 
 def test_groups_of_a_beam_get_equal_shares_and_the_best_of_the_others_the_rest() -> None:
     def candidate(num_missing: int, rank: float, token: int = A) -> constrained._Candidate:
-        step = constrained._Step(token, missing=(phrase((B,)),) * num_missing)
-        return constrained._Candidate(rank, row=0, step=step, of_token=rank, rank=rank)
+        constraints = constrained._Constraints(missing=(phrase((B,)),) * num_missing)
+        return constrained._Candidate(0, token, rank, rank, constraints, rank=rank)
 
     def ranks(candidates: list[constrained._Candidate], width: int) -> list[float]:
         return [chosen.rank for chosen in constrained._share(candidates, EOS, width)]

@@ -1,13 +1,8 @@
 """Beam search for translations that must have certain phrases (Post and Vilar 2018).
 
-A beam search that merely forbade a translation to end while a phrase is missing would fill its beam
-with prefixes that put the phrases off, and then add them where they do not belong. Therefore
-prefixes compete only with those that miss the same number of phrases, and each such group gets its
-share of the beam.
-
-Prefixes within a phrase form groups of their own, and are compared by how probable they were when
-the phrase began. Otherwise, at every step, a prefix that has paid for most of an improbable phrase
-would lose its place to one that has just begun it, until the end of the sentence.
+Every prefix has constraints: the phrases that are missing, and what is left of the one that it is
+within. A step extends each prefix by the tokens that its phrases ask for and by the most probable
+others, and divides the beam among groups of such candidates (the banks of that paper).
 """
 
 import math
@@ -28,15 +23,8 @@ from dragoman.decoding.problem import SearchProblem, State, worth_dropping
 from dragoman.decoding.top_tokens import top_tokens
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Prefix:
-    """The beginning of a translation, and what is required of the rest."""
-
-    tokens: tuple[int, ...]
-    token_log_probabilities: tuple[float, ...] = ()
-    log_probability: float = 0.0
-    parent: int = 0
-    """Which prefix of the previous step it continues."""
+class _Constraints(NamedTuple):
+    """What the tokens so far require of the rest of a translation."""
 
     missing: tuple[Phrase, ...]
     """The phrases that have not begun."""
@@ -47,40 +35,53 @@ class _Prefix:
     remainder: tuple[int, ...] = ()
     """What is left of it; nothing else may follow."""
 
-    rank: float = 0.0
-    """What it is compared by: its log-probability; within a phrase, that up to the phrase's first
-    token."""
-
-
-class _Step(NamedTuple):
-    """A token that may follow a prefix, and what is then required of the rest."""
-
-    token: int
-    missing: tuple[Phrase, ...]
-    phrase: Phrase | None = None
-    remainder: tuple[int, ...] = ()
-
-
-class _Candidate(NamedTuple):
-    """A step from one of the live prefixes; only the few that are chosen become prefixes."""
-
-    log_probability: float
-    """That of the prefix with the step."""
-
-    row: int
-    """Which of the prefixes it extends."""
-
-    step: _Step
-    of_token: float
-    """The log-probability of the token alone."""
-
-    rank: float
-    """That of the prefix with the step."""
+    @property
+    def forbidden(self) -> frozenset[int]:
+        """The tokens that may not follow, as they would make a phrase into something longer."""
+        return frozenset() if self.phrase is None else self.phrase.not_before
 
     @property
     def group(self) -> tuple[int, bool]:
-        """Which other candidates it is compared with."""
-        return len(self.step.missing), bool(self.step.remainder)
+        """What is equal for those that compete: how many phrases are missing, and if in a phrase.
+
+        If all competed, a beam would fill with prefixes that put the phrases off, and then add them
+        where they do not belong.
+        """
+        return len(self.missing), bool(self.remainder)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Prefix:
+    """The beginning of a translation."""
+
+    tokens: tuple[int, ...]
+    token_log_probabilities: tuple[float, ...] = ()
+    log_probability: float = 0.0
+    constraints: _Constraints
+    rank: float = 0.0
+    """See `_Candidate`."""
+
+    parent: int = 0
+    """Which prefix of the previous step it continues."""
+
+
+class _Candidate(NamedTuple):
+    """A live prefix and a token that may follow; only the few that are chosen become prefixes."""
+
+    parent: int
+    """Which of the live prefixes it extends."""
+
+    token: int
+    token_log_probability: float
+    log_probability: float
+    """That of the prefix with the token."""
+
+    constraints: _Constraints
+    """Those after the token."""
+
+    rank: float
+    """What it is compared by within its group: its log-probability, but within a phrase that up to
+    the first token of the phrase."""
 
 
 @dataclass(kw_only=True)
@@ -121,7 +122,7 @@ def constrained_beam_search(
                     tokens=tuple(tokens),
                     token_log_probabilities=tuple(values),
                     log_probability=math.fsum(values),
-                    missing=tuple(phrases),
+                    constraints=_Constraints(missing=tuple(phrases)),
                 )
             ],
         )
@@ -159,7 +160,7 @@ def _fill(live: list[_Prefix], width: int) -> list[_Prefix]:
 
     Places are the parents of the next step, so the live prefixes keep their order.
     """
-    return live + [_Prefix(tokens=(0,), missing=())] * (width - len(live))
+    return live + [_Prefix(tokens=(0,), constraints=_Constraints(missing=()))] * (width - len(live))
 
 
 def _advance(
@@ -168,124 +169,129 @@ def _advance(
     """Extend the live prefixes of each sentence by a token, and end the searches that are over."""
     count = min(2 * config.beam_size, log_probabilities.size(-1))
     best, tokens = (of_all.tolist() for of_all in top_tokens(log_probabilities, count))
-    steps = [
-        [_required_steps(prefix, sentence.limit) for prefix in sentence.live]
-        for sentence in sentences
-    ]
-    values = iter(_look_up(log_probabilities, steps))
+    by_phrases = _extend_by_phrases(sentences, log_probabilities)
     for place, sentence in enumerate(sentences):
-        candidates: list[_Candidate] = []
-        others: defaultdict[int, list[Iterator[_Candidate]]] = defaultdict(list)
+        candidates = by_phrases[place]
+        taken = {(candidate.parent, candidate.token) for candidate in candidates}
+        by_others: defaultdict[int, list[Iterator[_Candidate]]] = defaultdict(list)
         for row, prefix in enumerate(sentence.live):
-            required = steps[place][row]
-            for step in required:
-                value = next(values)
-                total = prefix.log_probability + value
-                rank = prefix.rank if prefix.remainder and step.remainder else total
-                candidates.append(_Candidate(total, row, step, value, rank))
             if not _has_no_room(prefix, sentence.limit):
                 of_tokens = zip(tokens[place][row], best[place][row], strict=True)
-                found = _other_steps(prefix, row, required, of_tokens, eos)
-                others[len(prefix.missing)].append(found)
-        for group in others.values():
-            ranked = merge(*group, key=lambda candidate: -candidate.rank)
+                found = _extend_by_others(prefix, row, of_tokens, taken, eos)
+                by_others[len(prefix.constraints.missing)].append(found)
+        for of_group in by_others.values():
+            ranked = merge(*of_group, key=lambda candidate: -candidate.rank)
             candidates += _first(ranked, eos, config.beam_size)
         _choose(sentence, candidates, eos, config)
 
 
-def _other_steps(
+def _extend_by_phrases(
+    sentences: list[_Sentence], log_probabilities: Tensor
+) -> list[list[_Candidate]]:
+    """Extend the live prefixes of each sentence by all tokens that their phrases ask for.
+
+    Few are among the most probable, so the device is asked for their log-probabilities, in one go.
+
+    Within a phrase the rank stays as it was when the phrase began. Otherwise, at every step, a
+    prefix that has paid for most of an improbable phrase would lose its place to one that has just
+    begun it, until the end of the sentence.
+    """
+    found: list[list[_Candidate]] = [[] for _ in sentences]
+    steps = [
+        (place, row, token, constraints)
+        for place, sentence in enumerate(sentences)
+        for row, prefix in enumerate(sentence.live)
+        for token, constraints in _steps_of_phrases(prefix, sentence.limit)
+    ]
+    if not steps:
+        return found
+    indices = torch.tensor([step[:3] for step in steps], device=log_probabilities.device)
+    values = log_probabilities[indices.unbind(dim=1)].tolist()
+    for (place, row, token, constraints), value in zip(steps, values, strict=True):
+        prefix = sentences[place].live[row]
+        total = prefix.log_probability + value
+        is_within = prefix.constraints.remainder and constraints.remainder
+        rank = prefix.rank if is_within else total
+        found[place].append(_Candidate(row, token, value, total, constraints, rank))
+    return found
+
+
+def _steps_of_phrases(prefix: _Prefix, limit: int) -> Iterator[tuple[int, _Constraints]]:
+    """Yield the tokens that begin a missing phrase, or the one that continues the current phrase.
+
+    With each token come the constraints after it.
+    """
+    constraints = prefix.constraints
+    if constraints.remainder:
+        token, *remainder = constraints.remainder
+        yield token, _Constraints(constraints.missing, constraints.phrase, tuple(remainder))
+        return
+    must_begin = _has_no_room(prefix, limit)
+    for phrase in dict.fromkeys(constraints.missing):
+        others = list(constraints.missing)
+        others.remove(phrase)
+        for spelling in phrase.spellings:
+            first, *remainder = spelling.tokens
+            follows_badly = prefix.tokens[-1] in spelling.not_after
+            if must_begin or not (follows_badly or first in constraints.forbidden):
+                yield first, _Constraints(tuple(others), phrase, tuple(remainder))
+
+
+def _has_no_room(prefix: _Prefix, limit: int) -> bool:
+    """Tell whether nothing but the required phrases may follow."""
+    missing, _, remainder = prefix.constraints
+    length = len(prefix.tokens) - 1
+    return bool(remainder or (missing and length + _length(missing) + 1 >= limit))
+
+
+def _extend_by_others(
     prefix: _Prefix,
     row: int,
-    required: list[_Step],
     of_tokens: Iterable[tuple[int, float]],
+    taken: set[tuple[int, int]],
     eos: int,
 ) -> Iterator[_Candidate]:
     """Extend a prefix by tokens that no phrase asks for, the most probable first, as long as asked.
 
-    Of the many that are possible, few are better than all those that a beam has place for.
+    Of the many that are possible, few are better than all those that a beam has place for. Those
+    that a phrase asks for are `taken`, as (row, token).
     """
+    after = _Constraints(prefix.constraints.missing)
     for token, value in of_tokens:
-        if _may_follow(token, prefix, required, eos):
+        if (row, token) not in taken and _may_follow(token, prefix.constraints, eos):
             total = prefix.log_probability + value
-            yield _Candidate(total, row, _Step(token, prefix.missing), value, total)
+            yield _Candidate(row, token, value, total, after, rank=total)
+
+
+def _may_follow(token: int, constraints: _Constraints, eos: int) -> bool:
+    """Tell whether a token that no phrase asks for may follow."""
+    if token == eos:
+        return not constraints.missing
+    if token in constraints.forbidden:
+        return False
+    return not any(token in phrase.only_behind for phrase in constraints.missing)
 
 
 def _first(ranked: Iterator[_Candidate], eos: int, count: int) -> Iterator[_Candidate]:
     """Take so many candidates that do not end, and those before them that do."""
     for candidate in ranked:
         yield candidate
-        count -= candidate.step.token != eos
+        count -= candidate.token != eos
         if count == 0:
             return
 
 
-def _required_steps(prefix: _Prefix, limit: int) -> list[_Step]:
-    """List the tokens that begin a missing phrase, or the one that continues the current phrase."""
-    if prefix.remainder:
-        token, *remainder = prefix.remainder
-        return [_Step(token, prefix.missing, prefix.phrase, tuple(remainder))]
-    found, must_begin = [], _has_no_room(prefix, limit)
-    for phrase in dict.fromkeys(prefix.missing):
-        others = list(prefix.missing)
-        others.remove(phrase)
-        for spelling in phrase.spellings:
-            first, *remainder = spelling.tokens
-            fits = prefix.tokens[-1] not in spelling.not_after and first not in _forbidden(prefix)
-            if must_begin or fits:
-                found.append(_Step(first, tuple(others), phrase, tuple(remainder)))
-    return found
-
-
-def _forbidden(prefix: _Prefix) -> frozenset[int]:
-    """Return the tokens that may not follow, as they would make a phrase into something longer."""
-    return frozenset() if prefix.phrase is None else prefix.phrase.not_before
-
-
-def _has_no_room(prefix: _Prefix, limit: int) -> bool:
-    """Tell whether nothing but the required phrases may follow."""
-    if prefix.remainder:
-        return True
-    length = len(prefix.tokens) - 1
-    return bool(prefix.missing) and length + _length(prefix.missing) + 1 >= limit
-
-
-def _may_follow(token: int, prefix: _Prefix, required: list[_Step], eos: int) -> bool:
-    """Tell whether a token that no phrase asks for may follow."""
-    if token == eos:
-        return not prefix.missing
-    if token in _forbidden(prefix):
-        return False
-    if any(token in phrase.only_behind for phrase in prefix.missing):
-        return False
-    return all(step.token != token for step in required)
-
-
-def _look_up(log_probabilities: Tensor, steps: list[list[list[_Step]]]) -> list[float]:
-    """Read the log-probabilities of all steps, in order, from the device in one go."""
-    places = [
-        (place, row, step.token)
-        for place, of_sentence in enumerate(steps)
-        for row, of_prefix in enumerate(of_sentence)
-        for step in of_prefix
-    ]
-    if not places:
-        return []
-    sentences, rows, tokens = torch.tensor(places, device=log_probabilities.device).unbind(dim=1)
-    values: list[float] = log_probabilities[sentences, rows, tokens].tolist()
-    return values
-
-
 def _extend(prefix: _Prefix, candidate: _Candidate) -> _Prefix:
-    step = candidate.step
     return _Prefix(
-        tokens=(*prefix.tokens, step.token),
-        token_log_probabilities=(*prefix.token_log_probabilities, candidate.of_token),
+        tokens=(*prefix.tokens, candidate.token),
+        token_log_probabilities=(
+            *prefix.token_log_probabilities,
+            candidate.token_log_probability,
+        ),
         log_probability=candidate.log_probability,
-        parent=candidate.row,
-        missing=step.missing,
-        phrase=step.phrase,
-        remainder=step.remainder,
+        constraints=candidate.constraints,
         rank=candidate.rank,
+        parent=candidate.parent,
     )
 
 
@@ -294,7 +300,7 @@ def _choose(
 ) -> None:
     """Divide the beam among the candidates, set aside those that end, and see which can go on."""
     chosen = [
-        _extend(sentence.live[candidate.row], candidate)
+        _extend(sentence.live[candidate.parent], candidate)
         for candidate in _share(candidates, eos, config.beam_size)
     ]
     ended = [prefix for prefix in chosen if prefix.tokens[-1] == eos]
@@ -324,14 +330,15 @@ def _share(candidates: list[_Candidate], eos: int, width: int) -> Iterator[_Cand
         (candidate for candidate in candidates if candidate.log_probability > -math.inf),
         key=lambda candidate: -candidate.rank,
     )
-    groups = sorted({candidate.group for candidate in ranked})[:width]
-    left = dict.fromkeys(groups, width // max(1, len(groups)))
+    groups = [candidate.constraints.group for candidate in ranked]
+    sharing = sorted(set(groups))[:width]
+    left = dict.fromkeys(sharing, width // max(1, len(sharing)))
     places, second_choice = width, []
-    for candidate in ranked:
-        ends = candidate.step.token == eos
-        if left.get(candidate.group):
+    for candidate, group in zip(ranked, groups, strict=True):
+        ends = candidate.token == eos
+        if left.get(group):
             yield candidate
-            left[candidate.group] -= not ends
+            left[group] -= not ends
             places -= not ends
         elif not ends:
             second_choice.append(candidate)
