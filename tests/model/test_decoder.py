@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from dragoman.model.config import TransformerConfig
 from dragoman.model.decoder import Decoder
-from dragoman.model.decoder_state import ROOM, DecoderState
+from dragoman.model.decoder_state import SLOTS_AT_ONCE, DecoderState
 from dragoman.model.masks import causal_mask, padding_mask
 
 from .conftest import scramble
@@ -60,7 +60,7 @@ def advance(decoder: Decoder, x: Tensor, state: DecoderState) -> tuple[Tensor, D
     outputs = []
     for position in x.split(1, dim=1):
         state = state.extend()
-        output, state = decoder.advance(position, state, state.mask)
+        output, state = decoder.advance(position, state)
         outputs.append(output)
     return torch.cat(outputs, dim=1), state
 
@@ -135,7 +135,7 @@ def test_select_before_the_first_token_repeats_a_sentence_for_a_beam(
 def take_step(decoder: Decoder, state: DecoderState) -> DecoderState:
     """Decode a token of each prefix."""
     state = state.extend()
-    _, state = decoder.advance(torch.zeros(*state.visible.shape[:2], D_MODEL), state, state.mask)
+    _, state = decoder.advance(torch.zeros(*state.visible.shape[:2], D_MODEL), state)
     return state
 
 
@@ -163,7 +163,7 @@ def test_what_no_prefix_descends_from_is_left_behind(decoder: Decoder, memory: T
 
     target = state.blocks[0].target
     assert target is not None
-    assert target.keys.size(2) <= steps + 2 * ROOM  # and not steps * width
+    assert target.keys.size(2) <= steps + 2 * SLOTS_AT_ONCE  # and not steps * width
     assert state.visible.sum(dim=2).eq(steps).all()
 
 
@@ -177,7 +177,7 @@ def test_what_longer_company_adds_is_whole_sixteens_of_places(
     for _ in range(20):
         state = take_step(decoder, state)
         state = state.reorder(torch.stack([torch.arange(width), one_line, one_line]))
-        assert state.visible.size(2) % ROOM == 0
+        assert state.visible.size(2) % SLOTS_AT_ONCE == 0
 
 
 def test_reorder_copies_neither_keys_nor_values(

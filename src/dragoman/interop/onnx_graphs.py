@@ -93,7 +93,7 @@ class DecoderGraph(nn.Module):
         model, num_past = self.transformer, past_keys.size(3)
         x = model.positions(model.target_embeddings(tokens), first_position=num_past)
         positions = torch.arange(num_past + tokens.size(1))
-        target_mask = (positions <= positions[num_past:, None])[None, None]
+        visible = (positions <= positions[num_past:, None])[None]
         blocks = tuple(
             BlockState(KeysAndValues(*of_source), KeysAndValues(*of_target))
             for *of_source, of_target in zip(
@@ -101,10 +101,9 @@ class DecoderGraph(nn.Module):
             )
         )
         mask = padding_mask(source, model.padding_id)
-        # What is visible is not asked for, as `target_mask` says it.
-        state = DecoderState(blocks, mask, length=num_past, visible=mask[:, 0, :, :0])
+        state = DecoderState(blocks, mask, length=num_past, visible=visible)
         rotate = model.positions.rotation(tokens.size(1), first_position=num_past)
-        states, state = model.decoder.advance(x, state, target_mask, rotate)
+        states, state = model.decoder.advance(x, state, rotate)
         seen = [block.target for block in state.blocks if block.target is not None]
         return model.project(states).log_softmax(dim=-1), *_stack(seen)
 

@@ -57,27 +57,27 @@ class DecoderBlock(nn.Module):
 
     def advance(
         self,
-        x: Float[Tensor, "batch target d_model"],
+        x: Float[Tensor, "batch prefixes d_model"],
         state: BlockState,
         target_mask: TargetMask,
         source_mask: SourceMask | None,
         rotate: Rotate = unrotated,
-    ) -> tuple[Float[Tensor, "batch target d_model"], BlockState]:
-        """Compute the same for the positions in x; the state covers those before them."""
-        target = state.target
+    ) -> tuple[Float[Tensor, "batch prefixes d_model"], BlockState]:
+        """Compute the same for the last token of each prefix; the state covers those before it."""
+        cache = state.target
 
         def attend_to_target(x: Tensor) -> Tensor:
-            nonlocal target
+            nonlocal cache  # x may be normed first, so what is cached of it is known only in here
             newer = self.self_attention.project(x, rotate)
-            target = newer if target is None else target.append(newer)
-            return self.self_attention(x, target, target_mask, rotate)
+            cache = newer if cache is None else cache.append(newer)
+            return self.self_attention(x, cache, target_mask, rotate)
 
         def attend_to_source(x: Tensor) -> Tensor:
             return self.cross_attention(x, state.source, source_mask)
 
         x = self.around_self_attention(x, attend_to_target)
         x = self.around_cross_attention(x, attend_to_source)
-        return self.around_feed_forward(x, self.feed_forward), BlockState(state.source, target)
+        return self.around_feed_forward(x, self.feed_forward), BlockState(state.source, cache)
 
 
 class Decoder(nn.Module):
@@ -117,13 +117,15 @@ class Decoder(nn.Module):
 
     def advance(
         self,
-        x: Float[Tensor, "batch target d_model"],
+        x: Float[Tensor, "batch prefixes d_model"],
         state: DecoderState,
-        target_mask: TargetMask,
         rotate: Rotate = unrotated,
-    ) -> tuple[Float[Tensor, "batch target d_model"], DecoderState]:
-        """Compute the states at the next positions."""
-        states = []
+    ) -> tuple[Float[Tensor, "batch prefixes d_model"], DecoderState]:
+        """Compute the states at the last token of each prefix, which `state.extend` has added.
+
+        An exported graph has several tokens of one prefix in their place.
+        """
+        states, target_mask = [], state.mask
         for block, block_state in zip(self._blocks(), state.blocks, strict=True):
             x, newer = block.advance(x, block_state, target_mask, state.source_mask, rotate)
             states.append(newer)

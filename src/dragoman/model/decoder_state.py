@@ -12,13 +12,13 @@ from dragoman.model.masks import SourceMask, TargetMask
 from dragoman.model.positional_encoding import Position
 from dragoman.model.softmax import REGISTER
 
-ROOM = REGISTER
-"""The cache grows by this many slots at a time. A new shape costs a CPU more than attention to a
-few hidden slots. And as this is also how many numbers a CPU adds up side by side, the extra hidden
-slots that a sentence has when it is batched with longer ones do not change any sum."""
+SLOTS_AT_ONCE = REGISTER
+"""A cache has a multiple of so many slots. A CPU adds up this many numbers side by side, so the
+extra hidden slots that a sentence has when it is batched with longer ones do not change any sum."""
 
 TOKENS_AT_ONCE = 4
-"""Room is made for at least this many tokens of each prefix."""
+"""Room is made for at least this many tokens of each prefix: a new shape costs a CPU more than
+attention to a few hidden slots."""
 
 TOKENS_AT_ONCE_ON_GPU = 16
 """There, steps are recorded for memory that stays where it is, and hidden slots are hardly read."""
@@ -33,6 +33,21 @@ class BlockState:
 
     source: KeysAndValues
     target: KeysAndValues | None = None
+    """Of the tokens so far; nothing until room is made for the first."""
+
+    def select(self, sentences: Int[Tensor, " kept"]) -> "BlockState":
+        """Keep these sentences of the batch."""
+        target = None if self.target is None else self.target.select(sentences)
+        return BlockState(self.source.select(sentences), target)
+
+    def make_room(self, slots: Int[Tensor, "batch kept"], *, room: int) -> "BlockState":
+        """Copy these slots of the target to a cache with so much room.
+
+        Before the first token there are none to copy. The new cache then takes its format from the
+        source, and the numbers that it is filled with as well, which are hidden like any others.
+        """
+        cache = self.source if self.target is None else self.target
+        return BlockState(self.source, cache.compact(slots, room=room))
 
 
 @dataclass(frozen=True)
@@ -45,6 +60,10 @@ class DecoderState:
     branch. Instead, each prefix remembers which slots it may see. When the room is full, the slots
     that some prefix still descends from are copied to a cache with more room; the prefixes of a
     beam share most of their past.
+
+    A step has two parts. `extend` decides where the next keys and values go and who sees them;
+    then the blocks of the decoder compute and append them. The first is done by the host, and only
+    the second can be recorded on a GPU.
 
     A step writes into the room of the state that it is given, and that state cannot be used again.
     Only the state before the first token has no room yet, and may be continued in many ways.
@@ -60,12 +79,7 @@ class DecoderState:
 
     def select(self, sentences: Int[Tensor, " kept"]) -> "DecoderState":
         """Keep these sentences of the batch."""
-        blocks = tuple(
-            BlockState(
-                block.source.select(sentences), block.target and block.target.select(sentences)
-            )
-            for block in self.blocks
-        )
+        blocks = tuple(block.select(sentences) for block in self.blocks)
         return DecoderState(
             blocks, self.source_mask[sentences], self.length, self.visible[sentences]
         )
@@ -78,7 +92,7 @@ class DecoderState:
         return replace(self, visible=self.visible.take_along_dim(parents[:, :, None], dim=1))
 
     def extend(self) -> "DecoderState":
-        """Extend each prefix by one token, whose keys and values the decoder then appends."""
+        """Give each prefix a slot that it alone may see, which the decoder then fills."""
         width = self.visible.size(1)
         state = self if self._room >= width else self._make_room()
         begin = state.first_empty_slot
@@ -95,7 +109,7 @@ class DecoderState:
 
     @property
     def first_empty_slot(self) -> int:
-        """Where the next keys and values go."""
+        """Where the next keys and values go; after `extend`, those of the new tokens."""
         return self.visible.size(2) - self._room
 
     @property
@@ -107,26 +121,32 @@ class DecoderState:
     def _make_room(self) -> "DecoderState":
         """Drop what no prefix descends from, and make room for the next few tokens."""
         batch, width, _ = self.visible.shape
-        room = _round_up(
-            max(TOKENS_AT_ONCE_ON_GPU * width, LEAST_ROOM_ON_GPU)
-            if self.visible.is_cuda
-            else TOKENS_AT_ONCE * width
-        )
-        needed = self.visible.any(dim=1)
-        most = int(needed.sum(dim=1).max()) if needed.numel() else 0
-        # Stable, so that tokens keep their order; slots kept beyond those needed stay hidden.
-        needed_first = needed.byte().argsort(dim=1, descending=True, stable=True)
-        kept = needed_first[:, : _round_up(most)]
-        # Before the first token nothing is kept: the source lends its format, and hidden filling.
-        blocks = tuple(
-            replace(block, target=(block.target or block.source).compact(kept, room=room))
-            for block in self.blocks
-        )
+        room = _room_for(width, on_gpu=self.visible.is_cuda)
+        kept = self._slots_in_use()
+        blocks = tuple(block.make_room(kept, room=room) for block in self.blocks)
         visible = self.visible.take_along_dim(kept[:, None], dim=2)
         empty = torch.zeros(batch, width, room, dtype=torch.bool, device=visible.device)
         return replace(self, blocks=blocks, visible=torch.cat([visible, empty], dim=2))
 
+    def _slots_in_use(self) -> Int[Tensor, "batch kept"]:
+        """List the slots that some prefix may see, the same number for each sentence.
 
-def _round_up(places: int) -> int:
-    """Return the next multiple of `ROOM`."""
-    return math.ceil(places / ROOM) * ROOM
+        Where a sentence has fewer, others fill the list up; they stay hidden.
+        """
+        needed = self.visible.any(dim=1)
+        most = int(needed.sum(dim=1).max()) if needed.numel() else 0
+        # Stable, so that tokens keep their order.
+        needed_first = needed.byte().argsort(dim=1, descending=True, stable=True)
+        return needed_first[:, : _round_up(most)]
+
+
+def _room_for(num_prefixes: int, *, on_gpu: bool) -> int:
+    """Choose how many empty slots a cache gets for the next tokens of so many prefixes."""
+    if on_gpu:
+        return _round_up(max(TOKENS_AT_ONCE_ON_GPU * num_prefixes, LEAST_ROOM_ON_GPU))
+    return _round_up(TOKENS_AT_ONCE * num_prefixes)
+
+
+def _round_up(slots: int) -> int:
+    """Return the next multiple of `SLOTS_AT_ONCE`."""
+    return math.ceil(slots / SLOTS_AT_ONCE) * SLOTS_AT_ONCE

@@ -21,8 +21,8 @@ class KeysAndValues:
     def append(self, newer: "KeysAndValues") -> "KeysAndValues":
         """Append later positions, as decoding does with each token.
 
-        Room is filled in place, so a cache with room can be continued only once; without room, as
-        in exported graphs, all of it is copied.
+        Room is filled in place, so a cache with room can be continued only once. A search always
+        has made room; without any, as in exported graphs, all of the cache is copied.
         """
         if self.room == 0:
             return KeysAndValues(
@@ -35,21 +35,24 @@ class KeysAndValues:
         return self.filled(length)
 
     def filled(self, length: int) -> "KeysAndValues":
-        """Return the same with less room, as so many empty slots have been filled."""
+        """Tell that so many empty slots have been filled, here or by a recorded step on a GPU."""
         return replace(self, room=self.room - length)
 
-    def compact(self, places: Int[Tensor, "batch kept"], *, room: int) -> "KeysAndValues":
-        """Copy these slots of each row of the batch, with room after them."""
-        # The same copy fills the room with the first slot. Uninitialised, it might hold NaN, and
-        # although a hidden slot has a weight of zero, zero times NaN is NaN.
-        places = F.pad(places, (0, room))
-        return KeysAndValues(_take(self.keys, places), _take(self.values, places), room)
+    def compact(self, slots: Int[Tensor, "batch kept"], *, room: int) -> "KeysAndValues":
+        """Copy these slots of each row of the batch, with room after them.
+
+        The room is filled with copies of the first slot. Uninitialised, it might hold NaN, and
+        although a hidden slot has a weight of zero, zero times NaN is NaN.
+        """
+        slots = F.pad(slots, (0, room))  # slot 0 once more for each empty one
+        return KeysAndValues(_take(self.keys, slots), _take(self.values, slots), room)
 
     def laid_out(self) -> "KeysAndValues":
-        """Lay out in memory, once, what every step of a search reads.
+        """Copy to where a search reads fast; what is taken of it later is laid out alike.
 
-        On a CPU each head lies apart; otherwise every product copies it again. On a GPU the heads
-        of a slot lie side by side: the longer what is copied as one is, the faster is `compact`.
+        On a CPU each head lies apart, because otherwise every product of matrices would copy it
+        again. On a GPU the heads of a slot lie side by side, because `compact` is the faster, the
+        longer the pieces are that it copies.
         """
         lay_out = _by_slot if self.keys.is_cuda else torch.Tensor.contiguous
         return KeysAndValues(keys=lay_out(self.keys), values=lay_out(self.values))
@@ -72,19 +75,19 @@ def _is_by_slot(heads: Float[Tensor, "batch heads memory d_k"]) -> bool:
 
 
 def _take(
-    heads: Float[Tensor, "batch heads memory d_k"], places: Int[Tensor, "batch kept"]
+    heads: Float[Tensor, "batch heads memory d_k"], slots: Int[Tensor, "batch kept"]
 ) -> Float[Tensor, "batch heads kept d_k"]:
     """Copy some slots of each row, and keep how they are laid out."""
     batch, num_heads, length, d_k = heads.shape
     if _is_by_slot(heads):
-        slots = heads.transpose(1, 2).reshape(batch * length, num_heads * d_k)
-        chosen = torch.arange(batch, device=places.device)[:, None] * length + places
-        taken = slots.index_select(0, chosen.flatten())
-        return taken.view(batch, places.size(1), num_heads, d_k).transpose(1, 2)
-    row_starts = torch.arange(batch * num_heads, device=places.device) * length
-    chosen = row_starts.view(batch, num_heads, 1) + places[:, None]
+        all_slots = heads.transpose(1, 2).reshape(batch * length, num_heads * d_k)
+        chosen = torch.arange(batch, device=slots.device)[:, None] * length + slots
+        taken = all_slots.index_select(0, chosen.flatten())
+        return taken.view(batch, slots.size(1), num_heads, d_k).transpose(1, 2)
+    row_starts = torch.arange(batch * num_heads, device=slots.device) * length
+    chosen = row_starts.view(batch, num_heads, 1) + slots[:, None]
     taken = heads.reshape(-1, d_k).index_select(0, chosen.flatten())
-    return taken.view(batch, num_heads, places.size(1), d_k)
+    return taken.view(batch, num_heads, slots.size(1), d_k)
 
 
 def _select(

@@ -158,4 +158,4 @@ class Transformer(nn.Module):
         position = state.length - 1  # of all of them, each embedded as a sequence of its own
         each = self._embed(self.target_embeddings, tokens.reshape(-1, 1), first_position=position)
         rotate = self.positions.rotation(1, first_position=position)
-        return self.decoder.advance(each.view(*tokens.shape, -1), state, state.mask, rotate)
+        return self.decoder.advance(each.view(*tokens.shape, -1), state, rotate)
