@@ -47,7 +47,7 @@ def problem(
     models: Sequence[Logits],
     *,
     source_lengths: Sequence[int] | None = None,
-    prefixes: Sequence[Sequence[int]] | None = None,
+    forced_prefixes: Sequence[Sequence[int]] | None = None,
     forbidden: tuple[int, ...] = (PAD, UNK, BOS),
 ) -> SearchProblem[Prefixes]:
     """Search in one model for each sentence."""
@@ -65,7 +65,7 @@ def problem(
         step=step,
         state=Prefixes(tuple(range(len(models))), (((),),) * len(models)),
         sources=[[7] * length for length in lengths],
-        prefixes=prefixes or [()] * len(models),
+        forced_prefixes=forced_prefixes or [()] * len(models),
         bos=BOS,
         eos=EOS,
         forbidden=forbidden,

@@ -231,7 +231,7 @@ def test_an_observer_is_told_what_each_candidate_extends_and_how_probable_it_is(
             assert torch.equal(candidates.tokens[..., :-1], survived[-1].take(parents).tokens)
         survived.append(beams)
 
-    beam_search(problem(models, prefixes=[(A, B)] * 3), SearchConfig(beam_size=3), observe)
+    beam_search(problem(models, forced_prefixes=[(A, B)] * 3), SearchConfig(beam_size=3), observe)
 
     assert len(survived) > 3
 
@@ -397,7 +397,7 @@ def test_padding_beginning_and_unknown_are_never_produced() -> None:
 def test_what_begins_alike_is_computed_once() -> None:
     """The prefix that is given, and the first step, for one prefix of each sentence."""
     model = random_model(5, vocab_size=VOCAB)
-    posed = problem([model], prefixes=[(A, B)])
+    posed = problem([model], forced_prefixes=[(A, B)])
     widths = []
 
     def step(tokens: torch.Tensor, state: Prefixes) -> tuple[torch.Tensor, Prefixes]:

@@ -28,7 +28,7 @@ EVERYTHING = list(range(VOCAB))
 
 def pose(prefixes: Sequence[Sequence[int]] | None = None) -> SearchProblem[Prefixes]:
     models = [random_model(seed, vocab_size=VOCAB) for seed in range(4)]
-    return problem(models, prefixes=prefixes)
+    return problem(models, forced_prefixes=prefixes)
 
 
 def among(

@@ -49,7 +49,7 @@ def test_probabilities_of_logits_in_half_precision_are_computed_in_single_precis
 
 
 def test_what_a_translation_begins_with_is_judged_though_it_is_forbidden() -> None:
-    posed = problem([RANDOM], prefixes=[(UNK, 4)], forbidden=(UNK,))
+    posed = problem([RANDOM], forced_prefixes=[(UNK, 4)], forbidden=(UNK,))
 
     def step(tokens: torch.Tensor, state: Prefixes) -> tuple[torch.Tensor, Prefixes]:
         logits, state = posed.step(tokens, state)
@@ -65,6 +65,6 @@ def test_what_a_translation_begins_with_is_judged_though_it_is_forbidden() -> No
 
 
 def test_what_a_translation_begins_with_leaves_room_for_more() -> None:
-    posed = problem([RANDOM], source_lengths=[1], prefixes=[[4] * 30])
+    posed = problem([RANDOM], source_lengths=[1], forced_prefixes=[[4] * 30])
 
     assert posed.limits(SearchConfig(max_length_ratio=2.0, max_length_extra=20)) == [50]

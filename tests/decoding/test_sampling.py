@@ -81,7 +81,7 @@ def test_a_sample_goes_on_from_its_own_beginning_as_it_did() -> None:
     config = SearchConfig(sampling_temperature=1.0)
     ((drawn,),) = sample(problem([model], source_lengths=[5]), config)
 
-    begun = problem([model], source_lengths=[5], prefixes=[drawn.ids[:2]])
+    begun = problem([model], source_lengths=[5], forced_prefixes=[drawn.ids[:2]])
 
     assert len(drawn.ids) > 3
     assert sample(begun, config)[0][0].ids == drawn.ids

@@ -1,12 +1,12 @@
 """Search among some tokens only: each sentence has a list of those that it may produce.
 
-Within such a search, a token is identified by its place in its sentence's list. To beam search,
+Within such a search, a token has a local id: its index in its sentence's list. To beam search,
 greedy search, sampling and the search for phrases, the lists are just a smaller vocabulary, so they
 know nothing of all this. A sentence's result depends on its own list, whatever the others in its
 batch have.
 
-The model computes the logits of a few sentences at a time, for the tokens that any of them has on
-its list.
+The model computes the logits of a group of sentences at a time, with a column for each token that
+any of them has on its list; each sentence then takes the columns of its own.
 """
 
 import math
@@ -50,21 +50,21 @@ class _ListedState(Generic[State]):
     groups: Int[Tensor, " batch"]
     """Which sentences share a product: those of the first group, those of the second..."""
 
-    places: Int[Tensor, "batch places"]
-    """Each token of each list, as its place in the union of the lists of its group."""
+    columns: Int[Tensor, "batch local_ids"]
+    """Where the logit of each token of a list is among those of its group."""
 
-    tokens: Int[Tensor, "batch places"]
-    """The same in the vocabulary."""
+    tokens: Int[Tensor, "batch local_ids"]
+    """The same tokens in the vocabulary."""
 
-    filling: Bool[Tensor, "batch places"]
-    """Which places are after the end of a list."""
+    filling: Bool[Tensor, "batch local_ids"]
+    """Which local ids are after the end of a list, as the lists differ in length."""
 
     def select(self, sentences: Int[Tensor, " kept"]) -> "_ListedState[State]":
         """Keep these sentences of the batch, in their order."""
         return _ListedState(
             self.model.select(sentences),
             self.groups[sentences],
-            self.places[sentences],
+            self.columns[sentences],
             self.tokens[sentences],
             self.filling[sentences],
         )
@@ -100,80 +100,82 @@ def search_listed(
     special = tuple(dict.fromkeys((problem.eos, problem.bos, *problem.forbidden)))
     lists = [
         list(dict.fromkeys((*special, *prefix, *_tokens(of_sentence), *tokens)))
-        for prefix, of_sentence, tokens in zip(problem.prefixes, phrases, listed, strict=True)
+        for prefix, of_sentence, tokens in zip(
+            problem.forced_prefixes, phrases, listed, strict=True
+        )
     ]
     found = search(
-        _in_places(problem, lists, step, narrow, config.width),
+        _localize(problem, lists, step, narrow, config.width),
         config,
-        None if required is None else list(map(_write_phrases, phrases, lists)),
+        None if required is None else list(map(_localize_phrases, phrases, lists)),
     )
     return [
-        [replace(each, ids=tuple(tokens[place] for place in each.ids)) for each in of_sentence]
-        for tokens, of_sentence in zip(lists, found, strict=True)
+        [replace(each, ids=tuple(tokens[local_id] for local_id in each.ids)) for each in hypotheses]
+        for tokens, hypotheses in zip(lists, found, strict=True)
     ]
 
 
-def _in_places(
+def _localize(
     problem: SearchProblem[State],
     lists: Sequence[list[int]],
     step: StepProjecting[State],
     narrow: Narrow,
     width: int,
 ) -> SearchProblem[_ListedState[State]]:
-    """Rewrite a problem in places of lists, which all begin with the same special tokens."""
+    """Rewrite a problem in local ids. All lists begin with the same special tokens."""
     rows = [torch.tensor(tokens) for tokens in lists]
     filled = pad_sequence(rows, batch_first=True, padding_value=-1).to(problem.device)
     filling = filled < 0
     tokens = filled.masked_fill(filling, problem.eos)
     # A GPU is not asked how many sentences of a group are left.
     of_group = len(lists) if problem.runs_ahead else max(1, ROWS_TOGETHER // width)
-    unions, places = zip(
+    unions, columns = zip(
         *(part.unique(return_inverse=True) for part in tokens.split(of_group)), strict=True
     )
     projections = list(map(narrow, unions))
 
-    def step_in_places(
+    def step_locally(
         chosen: Tensor, state: _ListedState[State]
     ) -> tuple[Tensor, _ListedState[State]]:
-        project = partial(_logits_of_places, state, projections)
+        project = partial(_local_logits, state, projections)
         logits, model = step(state.tokens.gather(1, chosen), state.model, project)
         return logits.masked_fill(state.filling[:, None], -math.inf), replace(state, model=model)
 
     groups = torch.arange(len(lists), device=problem.device) // of_group
     first = lists[0]
     return SearchProblem(
-        step=step_in_places,
-        state=_ListedState(problem.state, groups, torch.cat(places), tokens, filling),
+        step=step_locally,
+        state=_ListedState(problem.state, groups, torch.cat(columns), tokens, filling),
         sources=problem.sources,
-        prefixes=list(map(_write, problem.prefixes, lists)),
+        forced_prefixes=list(map(_local_ids, problem.forced_prefixes, lists)),
         bos=first.index(problem.bos),
         eos=first.index(problem.eos),
-        forbidden=_write(problem.forbidden, first),
+        forbidden=_local_ids(problem.forbidden, first),
         device=problem.device,
     )
 
 
-def _logits_of_places(
+def _local_logits(
     state: _ListedState[State],
     projections: Sequence[Project],
     states: Float[Tensor, "batch prefixes d_model"],
-) -> Float[Tensor, "batch prefixes places"]:
+) -> Float[Tensor, "batch prefixes local_ids"]:
     """Compute the logits of the tokens of each sentence, a group of sentences at a time."""
     sizes = [len(states)]
     if len(projections) > 1:
         sizes = state.groups.bincount(minlength=len(projections)).tolist()
     return torch.cat(
         [
-            project(part).gather(2, places[:, None].expand(-1, part.size(1), -1))
-            for project, part, places in zip(
-                projections, states.split(sizes), state.places.split(sizes), strict=True
+            project(part).gather(2, columns[:, None].expand(-1, part.size(1), -1))
+            for project, part, columns in zip(
+                projections, states.split(sizes), state.columns.split(sizes), strict=True
             )
         ]
     )
 
 
-def _write(tokens: Sequence[int], listed: list[int]) -> tuple[int, ...]:
-    """Return the places of tokens in a list."""
+def _local_ids(tokens: Sequence[int], listed: list[int]) -> tuple[int, ...]:
+    """Return the indices of tokens in a list."""
     return tuple(listed.index(token) for token in tokens)
 
 
@@ -184,18 +186,18 @@ def _tokens(phrases: Sequence[Phrase]) -> list[int]:
     ]
 
 
-def _write_phrases(phrases: Sequence[Phrase], listed: list[int]) -> list[Phrase]:
-    """Rewrite phrases in places of a list; a token that is not on it need not be excluded."""
+def _localize_phrases(phrases: Sequence[Phrase], listed: list[int]) -> list[Phrase]:
+    """Rewrite phrases in local ids; a token that is not on the list need not be excluded."""
 
     def on_list(tokens: frozenset[int]) -> frozenset[int]:
-        return frozenset(place for place, token in enumerate(listed) if token in tokens)
+        return frozenset(local_id for local_id, token in enumerate(listed) if token in tokens)
 
     return [
         Phrase(
             spellings=tuple(
                 replace(
                     spelling,
-                    tokens=_write(spelling.tokens, listed),
+                    tokens=_local_ids(spelling.tokens, listed),
                     not_after=on_list(spelling.not_after),
                 )
                 for spelling in phrase.spellings

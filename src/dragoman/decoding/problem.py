@@ -48,7 +48,9 @@ class SearchProblem(Generic[State]):
     """A batch of sentences to translate, and the model as a step function.
 
     This is all that a search sees of a model: from the last token of each prefix and a state, the
-    logits of the next token and the next state.
+    logits of the next token and the next state. A prefix is what a search has decided on so far of
+    a translation that it follows; a forced prefix is what the caller wants a translation to begin
+    with, and so every prefix of it.
     """
 
     step: Callable[[Tensor, State], tuple[Tensor, State]]
@@ -63,7 +65,7 @@ class SearchProblem(Generic[State]):
     sources: Sequence[Sequence[int]]
     """The tokens of each sentence, without EOS. They decide how long a translation may be."""
 
-    prefixes: Sequence[Sequence[int]]
+    forced_prefixes: Sequence[Sequence[int]]
     """The tokens that the translation of each sentence begins with, the same number for each."""
 
     bos: int
@@ -87,15 +89,15 @@ class SearchProblem(Generic[State]):
         """Whether the device computes while the host goes on."""
         return self.device.type == "cuda"
 
-    def begin(self, width: int) -> "Beginning[State]":
-        """Let the model read the beginning of each translation, up to its last token.
+    def begin(self, num_prefixes: int) -> "Beginning[State]":
+        """Let the model read the forced prefix of each translation, up to its last token.
 
         Args:
-            width: How many prefixes of a sentence the state is for. All begin alike, so only one of
-                them is read.
+            num_prefixes: How many prefixes of a sentence the state is for. All begin alike, so only
+                one of them is read.
         """
-        begun = torch.tensor([[self.bos, *prefix] for prefix in self.prefixes], device=self.device)
-        tokens = begun[:, None]
+        begun = [[self.bos, *prefix] for prefix in self.forced_prefixes]
+        tokens = torch.tensor(begun, device=self.device)[:, None]
         values = [torch.empty(len(begun), 1, 0, device=self.device)]
         state = self.state
         for given, following in pairwise(tokens.unbind(dim=2)):
@@ -103,9 +105,9 @@ class SearchProblem(Generic[State]):
             log_probabilities = logits.log_softmax(dim=-1, dtype=torch.float32)
             values.append(log_probabilities.gather(2, following[..., None]))
         return Beginning(
-            tokens.expand(-1, width, -1),
-            torch.cat(values, dim=2).expand(-1, width, -1),
-            state.reorder(torch.zeros_like(tokens[..., 0]).expand(-1, width)),
+            tokens.expand(-1, num_prefixes, -1),
+            torch.cat(values, dim=2).expand(-1, num_prefixes, -1),
+            state.reorder(torch.zeros_like(tokens[..., 0]).expand(-1, num_prefixes)),
         )
 
     def advance(
@@ -116,9 +118,10 @@ class SearchProblem(Generic[State]):
     ) -> "Advance[State]":
         """Step from the last tokens of each sentence, without those that are complete if that pays.
 
-        A GPU is told the step before it is asked which sentences go on; otherwise it would have
-        nothing to do while it is told, and the host nothing while it computes. So the last step of
-        a batch is one that nobody needs.
+        On a CPU, the complete sentences are dropped before the step. A GPU is told the step before
+        it is asked which sentences go on, and they are dropped from what the step gives; otherwise
+        the GPU would have nothing to do while it is told, and the host nothing while it computes.
+        So there the last step of a batch is one that nobody needs.
         """
         asked = HostCopy(is_going)
         stepped = self.step(tokens, state) if self.runs_ahead else None
@@ -130,7 +133,7 @@ class SearchProblem(Generic[State]):
         if stepped is not None:
             logits, state = stepped
             return Advance(going, logits[kept], state.select(kept))
-        if num_going == 0:
+        if num_going == 0:  # a model need not know how to step from nothing
             return Advance(going, torch.empty(0, tokens.size(1), 0), state)
         return Advance(going, *self.step(tokens[kept], state.select(kept)))
 
@@ -138,7 +141,7 @@ class SearchProblem(Generic[State]):
         """Compute how many tokens each translation may have, its end included."""
         return [
             config.max_length(len(source), len(prefix))
-            for source, prefix in zip(self.sources, self.prefixes, strict=True)
+            for source, prefix in zip(self.sources, self.forced_prefixes, strict=True)
         ]
 
     def log_probabilities(
@@ -172,7 +175,7 @@ class Advance(NamedTuple, Generic[State]):
     """What a step gives, for the sentences that are left."""
 
     going: Bool[Tensor, " batch"] | None
-    """On the host, which sentences are left; nothing if no sentence is dropped."""
+    """On the host, which sentences are left; None if no sentence is dropped."""
 
     logits: Float[Tensor, "left prefixes _vocab"]
     """Of the next token."""

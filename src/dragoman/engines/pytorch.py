@@ -265,7 +265,7 @@ class PyTorchEngine:
                 self._pad([(*source, self._special_ids.eos) for source in sources])
             ),
             sources=sources,
-            prefixes=prefixes,
+            forced_prefixes=prefixes,
             bos=self._special_ids.bos,
             eos=self._special_ids.eos,
             forbidden=self._forbidden,

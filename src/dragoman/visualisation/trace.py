@@ -124,7 +124,7 @@ def trace_translation(directory: ModelDirectory, sentence: str, config: SearchCo
         step=transformer.step,
         state=state,
         sources=[content],
-        prefixes=[()],
+        forced_prefixes=[()],
         bos=special.bos,
         eos=special.eos,
         forbidden=description.forbidden_ids,
