@@ -9,7 +9,9 @@ import torch
 from tests.decoding.table_model import Prefixes, problem, random_model
 
 from dragoman.decoding.config import SearchConfig
+from dragoman.decoding.phrase import Phrase, Spelling
 from dragoman.decoding.sampling import draw_tokens, sample
+from dragoman.decoding.search import search
 
 PROBABILITIES = [0.05, 0.5, 0.15, 0.3]
 
@@ -129,6 +131,13 @@ def test_samples_are_not_ranked() -> None:
 
 def endless(prefix: tuple[int, ...]) -> list[float]:
     return [0.0, 0.0, 0.0, -math.inf, *[0.0] * 46]
+
+
+def test_no_phrase_is_required_of_samples() -> None:
+    posed = problem([random_model(1, vocab_size=9)])
+    required = [[Phrase(spellings=(Spelling((5,)),))]]
+    with pytest.raises(ValueError, match="not of samples"):
+        search(posed, SearchConfig(sampling_temperature=1.0), required)
 
 
 def test_each_seed_source_and_number_gives_other_samples() -> None:

@@ -22,8 +22,13 @@ def search(
     A beam of one is greedy search: it stops at the first end that it meets, where a beam search
     would still check whether something longer scores better. Required phrases need a beam search of
     their own, whatever the beam.
+
+    Raises:
+        ValueError: tokens are to be drawn, and phrases are required of what is drawn.
     """
     if required is not None:
+        if config.samples:
+            raise ValueError("phrases can be required of a beam search, not of samples")
         return constrained_beam_search(problem, config, required)
     if config.samples:
         return sample(problem, config)
