@@ -98,13 +98,15 @@ class Ended:
     """Zero after the end."""
 
     def add(self, candidates: Beams, eos: int, config: SearchConfig) -> "Ended":
-        """Set aside the candidates within the beam that end."""
+        """Set aside the candidates within the beam that end; of all so far, keep the best."""
         values = candidates.token_log_probabilities
         is_new = (candidates.tokens[..., -1] == eos) & candidates.is_live
         is_new[:, config.beam_size :] = False
         # To ask a GPU is to wait for it, which only pays where it has little to do.
         if (is_new.is_cpu or len(is_new) <= FEW_SENTENCES) and not is_new.any():
             return self
+        # Here and below, the translations of earlier steps come first, then all candidates, of
+        # which those that are not new score minus infinity.
         sums = values.sum(dim=2, dtype=self.scores.dtype).masked_fill(~is_new, -math.inf)
         scores = torch.cat([self.scores, sums / config.penalty(candidates.length)], dim=1)
         # Stable, so that of equals the first one stays.
@@ -176,15 +178,18 @@ def beam_search(
         survivors = _survivors(candidates, problem.eos, config.beam_size)
         beams, state = candidates.take(survivors), state.reorder(parents.gather(1, survivors))
         over = ended.are_over(beams, config)
+        # The host knows the limits as well, so no GPU is waited for before one can be reached.
         if beams.length >= limits[followed].min():
             unfinished = (over & (ended.count < config.n_best))[:, None] & beams.is_live
             of_these = (beams.tokens, beams.token_log_probabilities, unfinished)
             _collect(found, followed, of_these, problem.eos, config)
+        # A sentence whose search is over has no live prefix from here on, so nothing more of it
+        # ends or is collected as unfinished. It stays in the batch until dropping it pays.
         beams = beams.drop(over)
         if observer is not None:
             observer(candidates, parents, beams)
         going, logits, state = problem.advance(beams.tokens[..., -1], state, beams.is_live[:, 0])
-        if going is not None:
+        if going is not None:  # some sentences leave the batch
             kept, left = (places.nonzero()[:, 0].to(problem.device) for places in (going, ~going))
             _collect(found, followed[~going], ended.select(left).best, problem.eos, config)
             followed, beams, ended = followed[going], beams.select(kept), ended.select(kept)
@@ -235,6 +240,7 @@ def _extend(
     count = min(2 * beam_size, logits.size(2))
     of_tokens, tokens = problem.most_probable(logits, count)
     sums = beams.log_probabilities[..., None] + of_tokens
+    # Of each sentence, the `count` ways to extend its first prefix come first, then the second's.
     best, places = sums.flatten(start_dim=1).topk(2 * beam_size, dim=1)
     tokens, of_tokens = (
         of_all.flatten(start_dim=1).gather(1, places)[..., None] for of_all in (tokens, of_tokens)

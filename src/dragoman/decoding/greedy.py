@@ -41,13 +41,18 @@ def follow_single_paths(
         tokens = torch.cat([tokens, chosen[..., None]], dim=2)
         ended |= (chosen == problem.eos) | (limits <= values.size(2))[:, None]
         going, logits, state = problem.advance(tokens[..., -1], state, ~ended.all(dim=1))
-        if going is not None:
+        if going is not None:  # some sentences, all of them complete, leave the batch
             kept, left = (places.nonzero()[:, 0].to(problem.device) for places in (going, ~going))
-            of_complete = (each[left].tolist() for each in (sentences, limits, tokens, values))
-            for sentence, limit, *paths in zip(*of_complete, strict=True):
+            for sentence, limit, ids_of_paths, values_of_paths in zip(
+                sentences[left].tolist(),
+                limits[left].tolist(),
+                tokens[left].tolist(),
+                values[left].tolist(),
+                strict=True,
+            ):
                 found[sentence] = [
                     _read(ids[1:], of_ids, limit, problem.eos, config)
-                    for ids, of_ids in zip(*paths, strict=True)
+                    for ids, of_ids in zip(ids_of_paths, values_of_paths, strict=True)
                 ]
             sentences, limits, tokens = sentences[kept], limits[kept], tokens[kept]
             values, ended = values[kept], ended[kept]

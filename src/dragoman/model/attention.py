@@ -16,8 +16,9 @@ from dragoman.model.softmax import softmax
 from dragoman.model.tile_attention import attend, is_one_tile
 
 Mask = Bool[Tensor, "_rows #heads _queries _memory"]
-"""Which positions each query sees, for each sentence or one for all; or several sentences in one
-row, from `masks.side_by_side`."""
+"""Which positions of the memory each query sees. Its first dimension has one row for each sentence
+of the batch; or one row for all; or, made by `masks.side_by_side`, one for several sentences, which
+then lie one after the other along the dimensions of queries and memory."""
 
 
 def attention_weights(
@@ -64,12 +65,15 @@ class ScaledDotProductAttention(nn.Module):
     ) -> Float[Tensor, "batch heads query d_k"]:
         """Compute the same in one kernel, which keeps the weights out of a GPU's memory.
 
-        A mask that is wider than a sentence is one of `side_by_side`.
+        Which kernel: one of our own for compiled trainings with short sentences, one for the few
+        queries of a search, PyTorch's for all else.
         """
         rate = self.dropout.rate if self.training else 0.0
         batch = rows = len(queries)
+        # A mask of one row is one for all, unless it is wider than a sentence: then it is one of
+        # `side_by_side`, for a batch that fits into one row.
         if mask is not None and (mask.size(0) > 1 or mask.size(3) > keys.size(2)):
-            rows = mask.size(0)  # otherwise it is one for all
+            rows = mask.size(0)
         q, k, v = (_in_rows(whole, rows) for whole in (queries, keys, values))
         # Triton needs a C compiler, which only compiled trainings have asked for.
         is_compiled_training = torch.compiler.is_compiling() and self.training

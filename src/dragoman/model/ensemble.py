@@ -48,9 +48,13 @@ class Ensemble(nn.Module):
         return self.projection(states)
 
     def start(self, source: Int[Tensor, "batch source"]) -> DecoderState:
-        """Let each encode the source, and prepare to decode it token by token."""
-        first, *others = (member.start(source) for member in self._members())
-        return replace(first, blocks=sum((each.blocks for each in others), first.blocks))
+        """Let each encode the source, and prepare to decode it token by token.
+
+        The blocks of all members follow one another; mask, length and slots are the same for all.
+        """
+        states = [member.start(source) for member in self._members()]
+        blocks = tuple(block for state in states for block in state.blocks)
+        return replace(states[0], blocks=blocks)
 
     def step(
         self,
@@ -66,11 +70,12 @@ class Ensemble(nn.Module):
         self, tokens: Int[Tensor, "batch prefixes"], state: DecoderState
     ) -> tuple[Float[Tensor, "batch prefixes d_model_of_all"], DecoderState]:
         """Compute what `step` projects; `state.extend` has made room for the tokens."""
-        of_each = len(state.blocks) // len(self.members)
+        blocks_of_each = len(state.blocks) // len(self.members)
         states = list[Tensor]()
         blocks = list[BlockState]()
         for i, member in enumerate(self._members()):
-            own = replace(state, blocks=state.blocks[i * of_each : (i + 1) * of_each])
+            begin = i * blocks_of_each
+            own = replace(state, blocks=state.blocks[begin : begin + blocks_of_each])
             of_member, own = member.advance(tokens, own)
             states.append(of_member)
             blocks += own.blocks
@@ -96,7 +101,10 @@ class JointProjection(nn.Module):
         self._projections = [member.projection for member in members]
 
     def forward(self, states: Float[Tensor, "... d_model_of_all"]) -> Float[Tensor, "... vocab"]:
-        """Return log(1/n * sum of softmax(logits of each)), in single precision."""
+        """Return log(1/n * sum of softmax(logits of each)), in single precision.
+
+        All is computed from logarithms, as some probabilities are too small to be numbers.
+        """
         each = zip(self._projections, states.chunk(len(self._projections), dim=-1), strict=True)
         log_probabilities = (
             project(part).log_softmax(dim=-1, dtype=torch.float32) for project, part in each

@@ -20,7 +20,7 @@ class LayerNormalization(nn.Module):
         self.bias = nn.Parameter(torch.zeros(d_model))
 
     def equation(self, x: Float[Tensor, "... d_model"]) -> Float[Tensor, "... d_model"]:
-        """Compute it as written."""
+        """Compute it as written: for readers; tests hold it and `forward` to PyTorch's."""
         mean = x.mean(dim=-1, keepdim=True)
         variance = x.var(dim=-1, unbiased=False, keepdim=True)
         return (x - mean) / torch.sqrt(variance + self.epsilon) * self.gain + self.bias

@@ -82,7 +82,8 @@ class SinusoidTable(nn.Module):
     ) -> Float[Tensor, "length width"]:
         """Return the rows of `length` positions, from `first_position` on.
 
-        The caller sees to it that the table reaches a position that is on a GPU.
+        A position that is on a GPU is not known to the host, so the caller has to see to it that
+        the table is long enough, by `reach`.
         """
         if isinstance(first_position, Tensor):
             positions = first_position + torch.arange(length, device=first_position.device)
@@ -90,8 +91,12 @@ class SinusoidTable(nn.Module):
         return self.reach(first_position + length)[first_position : first_position + length]
 
     def reach(self, length: int) -> Float[Tensor, "positions width"]:
-        """Return the table, which has at least so many rows from now on."""
-        table = self.table  # another thread may put a shorter one there at any time
+        """Return a table of at least so many rows, twice as many if it has to grow.
+
+        What is returned is long enough even if another thread replaces `self.table` by a shorter
+        one in the meantime.
+        """
+        table = self.table
         if length > table.size(0):
             with torch.inference_mode(False):  # training may use the longer table, too
                 self.table = table = self._compute(2 * length, table.device)
@@ -101,7 +106,10 @@ class SinusoidTable(nn.Module):
         return sinusoids(num_positions, self.width, self.convention).to(device)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "SinusoidTable":
-        """Move to another device, but not to another precision."""
+        """Move to another device, but not to another precision: the table is computed anew.
+
+        `to`, `cuda`, `half` and the like all come here.
+        """
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
         with torch.device("cpu"):  # not on a default device of the caller, whose sines may differ
             self.table = self._compute(len(self.table), self.table.device)
