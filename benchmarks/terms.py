@@ -3,7 +3,7 @@
     python benchmarks/terms.py protection MODEL PAIRS.tsv
     python benchmarks/terms.py tags MODEL PAIRS.tsv --sample 300
     python benchmarks/terms.py glossary MODEL TRAINING_PAIRS.tsv TEST_PAIRS.tsv
-    python benchmarks/terms.py unusual MODEL PAIRS.tsv --sample 200
+    python benchmarks/terms.py unusual MODEL PAIRS.tsv [TERMS.tsv] --sample 200
     python benchmarks/terms.py capitals MODEL PAIRS.tsv
 
 `protection` translates the pairs whose source has a placeholder, a number or an address, but
@@ -16,8 +16,9 @@ the target in at least `LEAST_PAIRS` pairs and in more than half of those that h
 It then translates the test pairs that have such a word and its translation, with and without the
 glossary, and counts the terms that the translation also has, as often as the source has them.
 
-`unusual` does the same with `UNUSUAL`, words that no model would produce by itself, on the first
-pairs that have one in the source; the references do not have them, so BLEU is lost.
+`unusual` does the same with `UNUSUAL`, words that no model would produce by itself, or those of a
+second file, on the first pairs that have one in the source; the references do not have them, so
+BLEU is lost.
 
 `capitals` writes the sources in capitals and compares with the references in capitals, with and
 without protection, and beside them the translations of the sources as they are.
@@ -269,7 +270,8 @@ def main() -> None:
         measure_tags(arguments.model, chosen, arguments.engine)
     elif arguments.what == "unusual":
         sample = arguments.sample or len(first)
-        measure_glossary(arguments.model, UNUSUAL, first, arguments.engine, sample)
+        terms = {pair.source: pair.target for pair in others[0]} if others else UNUSUAL
+        measure_glossary(arguments.model, terms, first, arguments.engine, sample)
     else:
         measure_glossary(arguments.model, find_terms(first), others[0], arguments.engine, None)
 

@@ -82,6 +82,14 @@ class Parrot(FakeEngine):
         )
         return [[found] for _ in sources]
 
+    def log_probabilities(
+        self, sources: Sequence[Sequence[int]], translations: Sequence[Sequence[int]]
+    ) -> list[tuple[float, ...]]:
+        return [(-2.0,) * (len(translation) + 1) for translation in translations]
+
+    def continue_in_ways(self, *_: object, **__: object) -> list[Hypothesis]:
+        return []
+
 
 def sentences(tokenizers: TokenizerPair, texts: list[str]) -> list[Sentence]:
     return list(map(Sentence, texts, tokenizers.source.encode_batch(texts)))
@@ -258,17 +266,11 @@ def test_a_model_is_not_made_to_spell_what_it_has_never_read(
 def test_where_nothing_helps_the_sentence_stays_as_it_is(
     tokenizers: TokenizerPair, source: str, says: str
 ) -> None:
-    class Judging(Parrot):
-        def log_probabilities(
-            self, sources: Sequence[Sequence[int]], translations: Sequence[Sequence[int]]
-        ) -> list[tuple[float, ...]]:
-            assert list(translations) == [tokenizers.target.encode(source)]
-            return [(-2.0,) * (len(translation) + 1) for translation in translations]
-
-    engine = Judging(tokenizers.target.encode(says))
+    engine = Parrot(tokenizers.target.encode(says))
     translator = SentenceTranslator(engine, tokenizers, TermFinder())
     ((best, *_),) = translator.translate(sentences(tokenizers, [source]), SEARCH)
     assert (best.text, best.faults) == (source, ("copies the source",))
+    assert best.num_tokens == len(tokenizers.target.encode(source)) + 1
     assert best.confidence == pytest.approx(math.exp(-2))
     assert best.score == pytest.approx(best.log_probability / SEARCH.penalty(best.num_tokens))
 
@@ -308,6 +310,21 @@ def test_a_term_of_the_glossary_is_said(
     assert "archivio" in texts[0] or "documento" in texts[0]
     assert "micio" in texts[1]
     assert all(FAULT_OF_GLOSSARY not in best.faults for best, *_ in found)
+
+
+def test_a_term_of_the_glossary_is_said_without_an_engine_for_phrases(
+    tokenizers: TokenizerPair, untrained: PyTorchEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dragoman.sentence_translator.find_faults", lambda *_, **__: ())
+    monkeypatch.setattr(PyTorchEngine, "knows_phrases", False)
+    translator = SentenceTranslator(
+        untrained, tokenizers, TermFinder(glossary=Glossary({"cat": ("gatto",)}))
+    )
+
+    ((best, *_),) = translator.translate(sentences(tokenizers, ["The cat"]), SEARCH)
+
+    assert "gatto" in best.text.casefold()
+    assert FAULT_OF_GLOSSARY not in best.faults
 
 
 def test_a_term_that_no_engine_can_say_is_told(tokenizers: TokenizerPair) -> None:

@@ -10,6 +10,7 @@ from typing import NamedTuple, NoReturn
 
 from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.hypothesis import EMPTY, Hypothesis
+from dragoman.engines.drafts import search_with_drafts
 from dragoman.engines.protocol import Engine
 from dragoman.faults import find_faults
 from dragoman.terms.finder import TermFinder
@@ -49,8 +50,9 @@ class SentenceTranslator:
     The requested search comes first. Most translations are good after it, and keep their terms by
     themselves. Where the best one has a fault:
 
-    1. If the fault is about terms, a search that must produce them follows, if there is an engine
-       for that; otherwise a wider search. The best scored translation without a fault is taken.
+    1. If the fault is about terms, a search that must produce them follows, or, if there is no
+       engine for that, one with drafts that have them. For any other fault, and if that does not
+       help, it is a wider search. The best scored translation without a fault is taken.
     2. If what must stay is still changed, because no search can produce what is not in the
        vocabulary, the text around it is translated and it is put in between. If that is not
        enough either, the sentence stays as it is.
@@ -153,8 +155,8 @@ class SentenceTranslator:
     def _search_again(self, tasks: list["_Task"], search: SearchConfig) -> None:
         """Search for other translations where the best one has a fault."""
         lacking = list(filter(self._asks_for_phrases, tasks))
-        if lacking and (engine := self._engine_for_phrases()) is not None:
-            self._search_for_phrases(engine, lacking, search)
+        if lacking:
+            self._search_for_phrases(lacking, search)
         if faulty := [task for task in tasks if task.best.faults]:
             width = max(search.beam_size, WIDTH_OF_SECOND_SEARCH)
             wider = replace(search, beam_size=width, n_best=width)
@@ -165,25 +167,22 @@ class SentenceTranslator:
         for task in tasks:
             task.found = sorted(different_texts(task.found), key=badness)[: search.n_best]
 
-    def _search_for_phrases(
-        self, engine: Engine, lacking: list["_Task"], search: SearchConfig
-    ) -> None:
+    def _search_for_phrases(self, lacking: list["_Task"], search: SearchConfig) -> None:
         """Require the terms that some translations lack, except those that their prefix has."""
-        for_phrases = replace(
-            search,
-            beam_size=max(search.beam_size, WIDTH_FOR_PHRASES),
-            n_best=max(search.n_best, FEWEST_OF_PHRASES),
-        )
+        ids, prefixes = [task.ids for task in lacking], [task.prefix for task in lacking]
         required = [
             [self._speller.spell(term, task.text) for term in self._still_missing(task)]
             for task in lacking
         ]
-        others = engine.search(
-            [task.ids for task in lacking],
-            for_phrases,
-            required,
-            [task.prefix for task in lacking],
-        )
+        if (engine := self._engine_for_phrases()) is None:
+            others = search_with_drafts(self.engine, ids, search, required, prefixes)
+        else:
+            for_phrases = replace(
+                search,
+                beam_size=max(search.beam_size, WIDTH_FOR_PHRASES),
+                n_best=max(search.n_best, FEWEST_OF_PHRASES),
+            )
+            others = engine.search(ids, for_phrases, required, prefixes)
         self._add(lacking, others)
 
     def _still_missing(self, task: "_Task") -> list[Term]:
