@@ -65,7 +65,11 @@ SEVEN, EIGHT = (Phrase(spellings=(Spelling((token,)),)) for token in (7, 8))
         ([SEVEN], {(3, 7): -2.0}, (2, 3, 7, 4, 5)),
         ([Phrase(spellings=(Spelling((4,)),))], {}, (2, 3, 4, 5)),  # there already
         # The easier one is tried first, but does not keep the other from its place.
-        ([EIGHT, SEVEN], {(5, 8): -0.1, (3, 7): -2.0}, (2, 3, 7, 4, 5, 8)),
+        (
+            [EIGHT, SEVEN],
+            {(5, 8): -0.1, (3, 7): -2.0} | {(i, 8): -1.5 for i in (0, 2, 3, 4)},
+            (2, 3, 7, 4, 5, 8),
+        ),
         # Whatever would continue its word is avoided, before it...
         (
             [Phrase(spellings=(Spelling((7,), frozenset({3})),))],
@@ -82,7 +86,7 @@ SEVEN, EIGHT = (Phrase(spellings=(Spelling((token,)),)) for token in (7, 8))
         # Only before the first end of a sentence.
         (
             [Phrase(spellings=(Spelling((7,)),), only_behind=frozenset({2}))],
-            {(0, 7): -3.0, (3, 7): -2.0},
+            {(0, 7): -6.0, (3, 7): -2.0},
             (7, 4, 5),
         ),
     ],
@@ -90,9 +94,9 @@ SEVEN, EIGHT = (Phrase(spellings=(Spelling((token,)),)) for token in (7, 8))
 def test_a_phrase_is_written_where_it_is_most_probable(
     required: list[Phrase], others: dict[tuple[int, int], float], expected: tuple[int, ...]
 ) -> None:
-    sources, prefixes = [[2] * 8, [2] * 9], [[], []]
-
-    found, of_other = search_with_drafts(Bigrams(others), sources, SEARCH, [required, []], prefixes)
+    found, of_other = search_with_drafts(
+        Bigrams(others), [[2] * 8, [2] * 9], SEARCH, [required, []], [[], []]
+    )
 
     assert found[0].ids == expected
     assert [each.ids for each in of_other] == [(2, 3, 4, 5)]  # nothing is required of it

@@ -14,7 +14,6 @@ from dragoman.engines.protocol import Engine
 DRAFTS = 4
 """How many drafts of a sentence are finished after each phrase."""
 
-
 WAYS = 32
 """Tokens that are tried behind a phrase if the most probable one would continue its last word."""
 
