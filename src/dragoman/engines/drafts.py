@@ -6,6 +6,7 @@ from dataclasses import replace
 from operator import itemgetter
 from typing import NamedTuple
 
+from dragoman.batched import batched
 from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.hypothesis import Hypothesis
 from dragoman.decoding.phrase import Phrase
@@ -13,6 +14,9 @@ from dragoman.engines.protocol import Engine
 
 DRAFTS = 4
 """How many drafts of a sentence are finished after each phrase."""
+
+SENTENCES_AT_ONCE = 64
+"""A phrase is tried behind every word of each of them."""
 
 WAYS = 32
 """Tokens that are tried behind a phrase if the most probable one would continue its last word."""
@@ -46,8 +50,8 @@ def search_with_drafts(
 
     What the engine finds by itself is broken off wherever a missing phrase may stand. Where the
     phrase is most probable, it is written, and the engine goes on from there, greedily: a beam
-    found no better translations and took twice as long (`docs/terms.md`). Further phrases come
-    behind it, but each of them is also tried as the first.
+    found no better translations and took twice as long (`benchmarks/terms.md`). Further phrases
+    come behind it, but each of them is also tried as the first.
 
     Phrases end within the first half of the tokens that a translation may have, which are several
     times as many as it needs; behind them there has to be room for the rest.
@@ -56,8 +60,22 @@ def search_with_drafts(
         All that was found of each sentence, the best first; nothing if a phrase fits nowhere.
     """
     greedy = replace(config, beam_size=1, patience=1, n_best=1)
+    found: list[list[Hypothesis]] = []
+    for block in batched(zip(sources, required, prefixes, strict=True), SENTENCES_AT_ONCE):
+        found += _search_block(engine, greedy, *zip(*block, strict=True))
+    return found
+
+
+def _search_block(
+    engine: Engine,
+    greedy: SearchConfig,
+    sources: Sequence[Sequence[int]],
+    required: Sequence[Sequence[Phrase]],
+    prefixes: Sequence[Sequence[int]],
+) -> list[list[Hypothesis]]:
+    """Do so for a few sentences."""
     found: list[list[Hypothesis]] = [[] for _ in sources]
-    lengths = [config.max_length(*map(len, pair)) for pair in zip(sources, prefixes, strict=True)]
+    lengths = [greedy.max_length(*map(len, pair)) for pair in zip(sources, prefixes, strict=True)]
     drafts = [
         _Draft(sentence, tuple(prefix), tuple(phrases))
         for sentence, (prefix, phrases) in enumerate(zip(prefixes, required, strict=True))
