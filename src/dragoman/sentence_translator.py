@@ -171,11 +171,15 @@ class SentenceTranslator:
     def _search_for_phrases(self, lacking: list["_Task"], search: SearchConfig) -> None:
         """Require the terms that some translations lack, except those that their prefix has."""
         engine = self._engine_for_phrases()
-        if engine is None:  # what stays is put in place later, which takes a fraction of the time
+        if engine is None:  # what stays is put in place in a fraction of the time, where it can be
             lacking = [task for task in lacking if FAULT_OF_GLOSSARY in task.best.faults]
         ids, prefixes = [task.ids for task in lacking], [task.prefix for task in lacking]
         required = [
-            [self._speller.spell(term, task.text) for term in self._still_missing(task)]
+            [
+                self._speller.spell(term, task.text)
+                for term in self._still_missing(task)
+                if engine is not None or self._lacks_prescribed(task, term)
+            ]
             for task in lacking
         ]
         if engine is None:
@@ -188,6 +192,10 @@ class SentenceTranslator:
             )
             others = engine.search(ids, for_phrases, required, prefixes)
         self._add(lacking, others)
+
+    def _lacks_prescribed(self, task: "_Task", term: Term) -> bool:
+        """Tell whether a term of the glossary is missing in the best translation."""
+        return FAULT_OF_GLOSSARY in self._terms.find_faults([term], task.best.text)
 
     def _still_missing(self, task: "_Task") -> list[Term]:
         """List the terms that the prefix of a translation does not have yet."""

@@ -120,6 +120,12 @@ def test_a_part_in_another_encoding_is_written_in_utf_8(encoding: str, said: str
     )
 
 
+def test_an_encoding_that_a_book_writes_of_stays() -> None:
+    page = "<ncx><!-- <?xml version='1.0' encoding='latin-1'?> --><text>A cat.</text></ncx>"
+    found = translated(packed({"a.ncx": page.encode(), "b.opf": b"<a/>"}))
+    assert unpacked(found)["a.ncx"].decode() == page.replace("A cat", "A CAT")
+
+
 @pytest.mark.parametrize("said", ["iso-8859-99", "punycode", "UTF-8"])
 def test_a_part_in_an_unknown_encoding_is_refused(said: str) -> None:
     book = packed({"a.xhtml": f'<?xml version="1.0" encoding="{said}"?><p>è'.encode("latin-1")})

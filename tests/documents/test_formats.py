@@ -46,9 +46,7 @@ UNIT = "<xliff version='1.2'><trans-unit><source>{}</source></trans-unit></xliff
         (".html", "<p>A cat. <b>A dog</b>" * 5_000),
     ],
 )
-@pytest.mark.processor_seconds(
-    60
-)  # where time grew with the square of the length it took several minutes
+@pytest.mark.processor_seconds(60)  # in quadratic time it was minutes
 def test_what_is_repeated_without_end_is_read_in_reasonable_time(ending: str, text: str) -> None:
     found = translated(text, DOCUMENT_FORMATS[ending].take_apart)
     assert len(found.split()) >= len(text.split())

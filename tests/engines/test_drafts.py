@@ -70,6 +70,12 @@ SEVEN, EIGHT = (Phrase(spellings=(Spelling((token,)),)) for token in (7, 8))
             {(5, 8): -0.1, (3, 7): -2.0} | {(i, 8): -1.5 for i in (0, 2, 3, 4)},
             (2, 3, 7, 4, 5, 8),
         ),
+        # What is cut off is required again.
+        (
+            [EIGHT, Phrase(spellings=(Spelling((4,)),))],
+            {(2, 8): -0.1, (8, 4): -1.0},
+            (2, 8, 4, 5),
+        ),
         # Whatever would continue its word is avoided, before it...
         (
             [Phrase(spellings=(Spelling((7,), frozenset({3})),))],
@@ -100,6 +106,14 @@ def test_a_phrase_is_written_where_it_is_most_probable(
 
     assert found[0].ids == expected
     assert [each.ids for each in of_other] == [(2, 3, 4, 5)]  # nothing is required of it
+
+
+def test_what_has_begun_with_an_end_of_a_sentence_takes_a_phrase() -> None:
+    phrase = Phrase(spellings=(Spelling((7,)),), only_behind=frozenset({2}))
+
+    (found,) = search_with_drafts(Bigrams({(2, 7): -2.0}), [[2] * 8], SEARCH, [[phrase]], [[2]])
+
+    assert found[0].ids == (2, 7, 4, 5)
 
 
 def test_what_has_begun_stays_and_no_translation_becomes_too_long() -> None:

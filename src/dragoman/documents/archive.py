@@ -21,7 +21,7 @@ _SPACES = re.compile(r"""<text:s\s[^<>]*?\btext:c=["']([0-9]{1,9})["']""")
 """How many an element of OpenDocument stands for."""
 
 _ENCODING = re.compile(
-    r"""(<\?xml\s[^<>]*?\sencoding\s*=\s*["'])(?!utf-8\b)([\w-]+)""", re.IGNORECASE
+    r"""\A(<\?xml\s[^<>]*?\sencoding\s*=\s*["'])(?!utf-8\b)([\w-]+)""", re.IGNORECASE
 )
 _READ = re.compile(r"(iso-8859|windows)-[0-9]+", re.IGNORECASE)
 """Encodings of old books."""

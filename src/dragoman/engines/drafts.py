@@ -15,6 +15,9 @@ from dragoman.engines.protocol import Engine
 DRAFTS = 4
 """How many drafts of a sentence are finished after each phrase."""
 
+MOST_PHRASES = 4
+"""Of a sentence; each further one is tried at every place in every draft."""
+
 SENTENCES_AT_ONCE = 64
 """A phrase is tried behind every word of each of them."""
 
@@ -53,8 +56,8 @@ def search_with_drafts(
     found no better translations and took twice as long (`benchmarks/terms.md`). Further phrases
     come behind it, but each of them is also tried as the first.
 
-    Phrases end within the first half of the tokens that a translation may have, which are several
-    times as many as it needs; behind them there has to be room for the rest.
+    Phrases end within the tokens that a translation may have, but for those that a search adds at
+    the least behind what it is given, or within half of all.
 
     Returns:
         All that was found of each sentence, the best first; nothing if a phrase fits nowhere.
@@ -77,7 +80,7 @@ def _search_block(
     found: list[list[Hypothesis]] = [[] for _ in sources]
     lengths = [greedy.max_length(*map(len, pair)) for pair in zip(sources, prefixes, strict=True)]
     drafts = [
-        _Draft(sentence, tuple(prefix), tuple(phrases))
+        _Draft(sentence, tuple(prefix), tuple(phrases[:MOST_PHRASES]))
         for sentence, (prefix, phrases) in enumerate(zip(prefixes, required, strict=True))
     ]
     while drafts:
@@ -85,7 +88,9 @@ def _search_block(
         for draft, best in zip(drafts, _finish(engine, sources, greedy, drafts), strict=True):
             missing = tuple(phrase for phrase in draft.missing if not _has(best.ids, phrase))
             if missing:
-                further += _insert(draft, best.ids, missing, lengths[draft.sentence] // 2)
+                length = lengths[draft.sentence]
+                room = max(length // 2, length - greedy.max_length_extra)
+                further += _insert(draft, best.ids, missing, room)
             else:
                 found[draft.sentence].append(best)
         drafts = _most_probable(engine, sources, further)
@@ -123,20 +128,28 @@ def _has(ids: tuple[int, ...], phrase: Phrase) -> bool:
 def _insert(
     draft: _Draft, ids: tuple[int, ...], missing: tuple[Phrase, ...], room: int
 ) -> Iterator[_Draft]:
-    """Write each missing phrase behind every beginning of a translation where it may stand."""
-    for place, phrase in enumerate(missing):
-        others = missing[:place] + missing[place + 1 :]
-        for end in range(len(draft.beginning), len(ids) + 1):
+    """Write each missing phrase behind every beginning of a translation where it may stand.
+
+    A phrase that stands behind that place is cut off, so it is required again.
+    """
+    given = len(draft.beginning)
+    for phrase in dict.fromkeys(missing):
+        others = list(draft.missing)
+        others.remove(phrase)
+        for end in range(given, len(ids) + 1):
             before = ids[max(0, end - 1) : end]
-            if not phrase.only_behind.isdisjoint(before):
+            if end > given and not phrase.only_behind.isdisjoint(before):
                 break
             for spelling in phrase.spellings:
                 beginning = (*ids[:end], *spelling.tokens)
-                if spelling.not_after.isdisjoint(before) and len(beginning) <= room:
+                is_apart = spelling.not_after.isdisjoint(before) and (
+                    end > given or spelling.tokens[0] not in draft.not_before
+                )
+                if is_apart and len(beginning) <= room:
                     yield _Draft(
                         draft.sentence,
                         beginning,
-                        others,
+                        tuple(others),
                         num_inserted=len(spelling.tokens),
                         not_before=phrase.not_before,
                     )

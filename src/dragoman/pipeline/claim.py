@@ -273,7 +273,7 @@ def reopen_without_model(directory: Path) -> str | None:
 
 
 def _is_whole(path: Path) -> bool:
-    """Tell whether a file of a model is there, and neither emptied nor cut short."""
+    """Tell whether a file of a model is there and not empty, and of weights all bytes."""
     if not path.exists() or not path.stat().st_size:
         return False
     if path.name == WEIGHTS_NAME:
