@@ -656,7 +656,8 @@ def test_another_version_of_what_computes_is_noticed(
     }
 
 
-def test_each_setting_reaches_the_translator(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_setting_reaches_the_translator(monkeypatch: pytest.MonkeyPatch, model: Path) -> None:
+    monkeypatch.setattr("dragoman.memory.keep_freed_memory", lambda: None)
     monkeypatch.setattr("dragoman.translator.Translator", lambda _, **given: given)
     search, glossary = SearchConfig(beam_size=3), Path("terms.tsv")
     engine: dict[str, Any] = {"engine": "pytorch", "device": "cpu", "precision": "bf16"}
@@ -664,6 +665,6 @@ def test_each_setting_reaches_the_translator(monkeypatch: pytest.MonkeyPatch) ->
     speed: dict[str, Any] = {"threads": 3, "shortlist": True}
     settings = {**engine, **texts, **speed}
 
-    loaded: Any = TranslatorSettings(model=Path("model"), whole_lines=True, **settings).load()
+    loaded: Any = TranslatorSettings(model=model, whole_lines=True, **settings).load()
 
     assert loaded == {**settings, "split_sentences": False}
