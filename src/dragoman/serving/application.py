@@ -12,6 +12,7 @@ from starlette.responses import JSONResponse
 from starlette.staticfiles import StaticFiles
 
 from dragoman import __version__
+from dragoman.errors import DragomanError
 from dragoman.serving import (
     alignments,
     apertium,
@@ -30,7 +31,7 @@ from dragoman.serving.guard import Guard
 from dragoman.serving.metrics import Metrics
 from dragoman.serving.models import Models
 from dragoman.serving.openapi import describe_keys
-from dragoman.serving.refusal import RefusalError, as_response
+from dragoman.serving.refusal import RefusalError, as_refusal, as_response
 from dragoman.serving.service import TranslationService
 from dragoman.serving.settings import Settings
 
@@ -55,7 +56,6 @@ def build_application(models: Models, settings: Settings) -> FastAPI:
         lifespan=lifespan,
         docs_url=None,  # the pages that come with FastAPI load scripts from a CDN
         redoc_url=None,
-        exception_handlers={HTTPException: _refuse_path},  # all others are for `Guard`
     )
     app.state.door = Door(app, metrics)
     app.add_middleware(Guard, settings=settings, metrics=metrics)
@@ -81,6 +81,7 @@ def build_application(models: Models, settings: Settings) -> FastAPI:
     ):
         app.include_router(protocol.router)
     app.mount("/static", StaticFiles(directory=page.FOLDER))
+    _answer_errors(app)
     return app
 
 
@@ -102,13 +103,20 @@ class _Application(FastAPI):
         return described
 
 
-async def _refuse_path(request: Request, error: HTTPException) -> JSONResponse:
-    """Refuse what no route takes, with a sentence in the form of the protocol."""
-    path = request.url.path
-    said = {
-        404: f"there is nothing at {path}; /docs describes what there is",
-        405: f"{path} does not take {request.method}; /docs describes what there is",
-    }.get(error.status_code, error.detail)
-    response = as_response(RefusalError(error.status_code, said), path)
-    response.headers.update(error.headers or {})
-    return response
+def _answer_errors(app: FastAPI) -> None:
+    """Answer every error that is not ours with a sentence, in the form of the protocol."""
+
+    @app.exception_handler(DragomanError)
+    async def refuse(request: Request, error: DragomanError) -> JSONResponse:
+        return as_response(as_refusal(error), request.url.path)
+
+    @app.exception_handler(HTTPException)
+    async def refuse_path(request: Request, error: HTTPException) -> JSONResponse:
+        path = request.url.path
+        said = {
+            404: f"there is nothing at {path}; /docs describes what there is",
+            405: f"{path} does not take {request.method}; /docs describes what there is",
+        }.get(error.status_code, error.detail)
+        response = as_response(RefusalError(error.status_code, said), path)
+        response.headers.update(error.headers or {})
+        return response
