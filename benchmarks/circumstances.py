@@ -1,20 +1,12 @@
 """What belongs with every figure: the machine and the commit."""
 
-import subprocess
 from pathlib import Path
 
 from dragoman.device import choose_device, device_name
+from dragoman.model_directory.directory import commit_of
 
 
 def circumstances(device: str = "cpu") -> dict[str, str]:
     """Name the hardware, and the commit of the code that is measured."""
-    return {"device": device_name(choose_device(device)), "commit": _commit()}
-
-
-def _commit() -> str:
-    command = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty"]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-    except FileNotFoundError:
-        return "unknown: no git"
-    return done.stdout.strip() or "unknown: not a clone"
+    named = {"device": device_name(choose_device(device)), "commit": "unknown: no clone, or no git"}
+    return named | commit_of(Path(__file__))

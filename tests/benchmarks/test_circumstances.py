@@ -14,5 +14,5 @@ def test_a_machine_without_git_has_circumstances(
 
     found = load("circumstances").circumstances()
 
-    assert found["commit"] == "unknown: no git"
+    assert found["commit"] == "unknown: no clone, or no git"
     assert "processors" in found["device"]
