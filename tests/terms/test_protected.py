@@ -108,6 +108,7 @@ def test_numbers_are_found_but_not_in_words(number: str) -> None:
         *("AB-00009/X0", "INV-0042", "SAJ/0042", "PACK0000007", "SKU1234567", "A5-0001/2001"),
         *("CHE-123.456.788", "CO213.123.432-1", "INV/2021/05/0001", "FURN_8220", "GROUP_A_RULE_1"),
         *("875A7B", "74HC595", "F1F1F1", "v2.3", "V2.10.1"),
+        *("2024-05-01T12:00:00Z", "2024-05-01T12:00", "2024-05-01T12:00:00.250+02:00"),
     ],
 )
 def test_codes_are_found_whole(code: str) -> None:

@@ -118,7 +118,9 @@ _JOINT = r"(?:[/_-]|(?<=\d)\.(?=\d))"
 _CURRENCY = "AUD|BRL|CAD|CHF|CNY|CZK|DKK|EUR|GBP|HUF|INR|JPY|NOK|PLN|RUB|SEK|TRY|USD"
 
 _CODE = rf"""
-    (?<!{{WORD}})(?<![A-Z0-9][/_-])(?<!\d\.)(?!(?:{_CURRENCY})-?\d)
+    (?<!{{WORD}})\d{{4}}-\d\d-\d\dT\d\d:?\d\d(?::?\d\d(?:[.,]\d+)?)?   # 2024-05-01T12:00:00Z
+        (?:Z|[+-]\d\d:?(?:\d\d)?)?(?!{{WORD}})
+  | (?<!{{WORD}})(?<![A-Z0-9][/_-])(?<!\d\.)(?!(?:{_CURRENCY})-?\d)
     (?= (?:{_PART}{_JOINT})*? (?=[A-Z]*\d) {_PART} )
     (?= (?:{_PART}{_JOINT})*? (?=[A-Z0-9]{{5}}) (?!\d+X\d|\d+H\d)
             (?=[A-Z0-9]*(?:[A-Z]\d+[A-Z]|\d[A-Z]+\d)) {_PART}       # 875A7B, but not 128X128
