@@ -208,7 +208,7 @@ def order_of(teacher: Path, mine: str, *assignments: str, **changed: Any) -> Fin
 def kept_of(share: float) -> str:
     return (
         f"each epoch also has {share:.2%} of the text that the model has learnt from, so that it "
-        "forgets less; --no-keep leaves it out, which takes half the time"
+        "forgets less; --no-keep leaves it out, which takes less time"
     )
 
 

@@ -251,7 +251,7 @@ def _balance(train: list[dict[str, Any]], tokens: list[float], num_new: int) -> 
     kept = sum(tokens[num_new:]) / all_old if all_old else 1.0
     return (
         f"each epoch also has {kept:.2%} of the text that the model has learnt from, so that it "
-        "forgets less; --no-keep leaves it out, which takes half the time"
+        "forgets less; --no-keep leaves it out, which takes less time"
     )
 
 
