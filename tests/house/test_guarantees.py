@@ -45,6 +45,8 @@ def runs_code(source: str) -> list[str]:
         elif isinstance(node, ast.ImportFrom):
             names = [f"{node.module}.{alias.name}" for alias in node.names]
         elif isinstance(node, ast.Call) and ast.unparse(node.func) in FORBIDDEN_CALLS:
+            if ast.unparse(node).endswith("weights_only=True)"):  # what PyTorch reads safely
+                continue
             found.append(f"{node.lineno}: {ast.unparse(node.func)}")
         found += [
             f"{node.lineno}: {name}"  # type: ignore[attr-defined]
@@ -69,6 +71,7 @@ def test_nothing_that_is_read_can_run_code() -> None:
         "from torch import load, nn",
         "from torch.jit import load",
         "model = torch.load(path)",
+        "model = torch.load(path, weights_only=False)",
         "value = eval(text)",
         "exec(text)",
         "compile(text, '', 'exec')",

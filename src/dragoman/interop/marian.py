@@ -44,8 +44,8 @@ def load_marian(directory: Path, *, language_token: str | None = None) -> Marian
     """Read what `MarianMTModel.save_pretrained` and `MarianTokenizer.save_pretrained` wrote.
 
     Args:
-        directory: With config.json, model.safetensors, source.spm, target.spm, vocab.json, and
-            target_vocab.json if the languages have separate vocabularies.
+        directory: With config.json, model.safetensors or pytorch_model.bin, source.spm, target.spm,
+            vocab.json, and target_vocab.json if the languages have separate vocabularies.
         language_token: Such as `>>ita<<`, or `ita`: which language a model with several should
             write.
 
@@ -53,7 +53,7 @@ def load_marian(directory: Path, *, language_token: str | None = None) -> Marian
         MarianError: a file is missing or damaged, or the model has a property that ours lacks.
     """
     table = _read_json(directory / "config.json")
-    weights = _read_weights(directory)
+    weights = read_weights(directory)
     has_bias = LOGITS_BIAS in weights and bool(weights[LOGITS_BIAS].any())
     config = read_config(table, directory, projection_bias=has_bias)
     tokenizers = load_tokenizers(directory, table, language_token=language_token)
@@ -61,7 +61,7 @@ def load_marian(directory: Path, *, language_token: str | None = None) -> Marian
     if config.fewest_parameters > sum(weight.numel() for weight in renamed.values()):
         raise MarianError(
             f"{directory}: config.json describes a model with at least {config.fewest_parameters} "
-            "parameters, but model.safetensors has fewer"
+            "parameters, but its weights are fewer"
         )
     try:
         transformer = Transformer(
@@ -294,7 +294,12 @@ def _read_languages(directory: Path, language_token: str | None) -> tuple[str, s
     return str(source), str(target)
 
 
-def _read_weights(directory: Path) -> dict[str, Tensor]:
+def read_weights(directory: Path) -> dict[str, Tensor]:
+    """Read the weights under Marian's names.
+
+    Raises:
+        MarianError: they are missing, damaged or in several files.
+    """
     path = directory / "model.safetensors"
     if not path.exists() and (directory / "model.safetensors.index.json").exists():
         raise MarianError(
@@ -302,10 +307,7 @@ def _read_weights(directory: Path) -> dict[str, Tensor]:
             + written_anew(directory, ', max_shard_size="100GB"')
         )
     if not path.exists() and (directory / "pytorch_model.bin").exists():
-        raise MarianError(
-            f"{directory}: pytorch_model.bin is a pickle, which can run code when it is read; "
-            f"{written_anew(directory)}"
-        )
+        return _read_pickled_weights(directory / "pytorch_model.bin")
     try:
         open_file(path).close()  # safetensors would wait for a pipe
         return load_file(path)
@@ -313,6 +315,27 @@ def _read_weights(directory: Path) -> dict[str, Tensor]:
         raise MarianError(f"{path}: there is no such file") from None
     except (SafetensorError, OSError) as error:
         raise MarianError(f"{path}: not a safetensors file, or a damaged one: {error}") from error
+
+
+def _read_pickled_weights(path: Path) -> dict[str, Tensor]:
+    """Read weights as OPUS-MT has published most of them.
+
+    A pickle could run code. PyTorch makes nothing but tensors and plain containers of this one, and
+    refuses what asks for more.
+    """
+    try:
+        open_file(path).close()  # PyTorch would wait for a pipe
+        weights = torch.load(path, map_location="cpu", weights_only=True)
+    except Exception as error:  # anything, where the file is damaged
+        reason = str(error).partition("\n")[0]
+        raise MarianError(f"{path}: not weights as PyTorch saves them: {reason}") from error
+    # One that is contiguous has as many numbers in the file as its shape says.
+    if not isinstance(weights, dict) or not all(
+        type(weight) is Tensor and weight.layout is torch.strided and weight.is_contiguous()
+        for weight in weights.values()
+    ):
+        raise MarianError(f"{path}: not a table of weights")
+    return weights
 
 
 def written_anew(directory: Path, more: str = "") -> str:

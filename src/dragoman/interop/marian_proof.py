@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import safe_open
 from torch.nn.utils.rnn import pad_sequence
 
-from dragoman.interop.marian import written_anew
+from dragoman.interop.marian import read_weights, written_anew
 from dragoman.interop.marian_config import MarianError
 from dragoman.interop.proof import (
     LENGTH_LIMIT,
@@ -58,8 +57,7 @@ def prove_import(marian: Path, imported: Path) -> Agreement | None:
 
 def _stores_positions(directory: Path) -> bool:
     """Tell whether the weights hold the table of positions, which then has a size."""
-    with safe_open(directory / "model.safetensors", "pt") as weights:
-        return any("embed_positions" in name for name in weights.keys())  # noqa: SIM118
+    return any("embed_positions" in name for name in read_weights(directory))
 
 
 class HuggingFaceCopy:
