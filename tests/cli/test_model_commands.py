@@ -133,19 +133,34 @@ def test_evaluate_warns_of_text_that_is_no_test_set(
     ]
 
 
+@pytest.mark.parametrize(
+    ("setting", "is_there"), [(None, True), ("from_model", True), ("layers_from", False)]
+)
 def test_evaluate_warns_of_sentences_that_the_model_was_trained_on(
-    tmp_path: Path, test_set: Path, capsys: pytest.CaptureFixture[str]
+    *,
+    setting: str | None,
+    is_there: bool,
+    tmp_path: Path,
+    test_set: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     learnt = tmp_path / "learnt.tsv"
     learnt.write_text("A dog.\tun cane\nthe table\til tavolo\n")
-    corpora = {"train": [{"path": str(learnt)}]}
     recorded = {str(learnt): fingerprint_file(learnt)}
-    model = build_model(tmp_path, training={"recipe": {"corpora": corpora}, "sha256": recorded})
+    recipe = {"corpora": {"train": [{"path": str(learnt)}]}}
+    model = build_model(tmp_path, training={"recipe": recipe, "sha256": recorded})
+    if setting is not None:  # another one began with it
+        weights = {f"{model}/model.safetensors": fingerprint_file(model / "model.safetensors")}
+        begun = {"recipe": {"training": {setting: str(model)}}, "sha256": weights}
+        first, model = model, build_model(tmp_path / "second", training=begun)
+        if not is_there:
+            (first / "model.toml").unlink()
 
     assert main(["evaluate", str(model), str(test_set)]) == 0
 
     said = capsys.readouterr().err
-    assert f"warning: {model} was trained on 1 of 3 sentences, so its scores are too good" in said
+    warning = f"warning: {model} was trained on 1 of 3 sentences, so its scores are too good"
+    assert (warning in said) == is_there
 
 
 def test_evaluate_warns_of_a_glossary_that_does_not_apply(

@@ -28,8 +28,8 @@ def text(tmp_path: Path) -> Path:
 
 
 def test_sentences_are_found_however_they_are_written(text: Path) -> None:
-    assert count_learnt(TEST, trained_on(text), LANGUAGES) == 3
-    assert count_learnt(["A bird."], trained_on(text), LANGUAGES) == 0
+    assert count_learnt(TEST, [trained_on(text)], LANGUAGES) == 3
+    assert count_learnt(["A bird."], [trained_on(text)], LANGUAGES) == 0
 
 
 def test_what_the_recipe_kept_out_was_not_learnt(text: Path, tmp_path: Path) -> None:
@@ -38,7 +38,7 @@ def test_what_the_recipe_kept_out_was_not_learnt(text: Path, tmp_path: Path) -> 
     corpora = {"test": [{"path": str(held)}], "overlap": "drop"}
     training = trained_on(text, **corpora)
     training["sha256"][str(held)] = fingerprint_file(held)
-    assert count_learnt(TEST, training, LANGUAGES) == 2
+    assert count_learnt(TEST, [training], LANGUAGES) == 2
 
 
 def test_text_that_is_gone_or_has_changed_says_nothing(text: Path, tmp_path: Path) -> None:
@@ -46,28 +46,28 @@ def test_text_that_is_gone_or_has_changed_says_nothing(text: Path, tmp_path: Pat
     other.write_text("A bird.\tUn uccello.\n")
     training = trained_on(text, other)
     text.write_text("A cat.\tUn gatto.\n")
-    assert count_learnt(TEST, training, LANGUAGES) == 1
+    assert count_learnt(TEST, [training], LANGUAGES) == 1
     other.unlink()
-    assert count_learnt(TEST, training, LANGUAGES) == 0
+    assert count_learnt(TEST, [training], LANGUAGES) == 0
     nowhere = {"recipe": {"corpora": {"train": [{"path": "a" * 300}]}}, "sha256": {"a" * 300: "0"}}
-    assert count_learnt(TEST, nowhere, LANGUAGES) == 0  # nor what the system does not look at
+    assert count_learnt(TEST, [nowhere], LANGUAGES) == 0  # nor what the system does not look at
 
 
 def test_text_on_the_hub_is_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(huggingface, "read_hub", lambda *_: [("A cat.", "Un gatto.", 1)])
     training = {"recipe": {"corpora": {"train": [{"path": "hf:somebody/text"}]}}, "sha256": {}}
-    assert count_learnt(TEST, training, LANGUAGES) == 0
+    assert count_learnt(TEST, [training], LANGUAGES) == 0
 
 
 @pytest.mark.parametrize("training", [{}, {"recipe": {}}, {"recipe": {"corpora": {"new": 1}}}])
 def test_a_model_that_does_not_say_what_it_has_learnt_from_is_left_alone(
     training: dict[str, Any],
 ) -> None:
-    assert count_learnt(TEST, training, LANGUAGES) == 0
+    assert count_learnt(TEST, [training], LANGUAGES) == 0
 
 
 def test_the_beginning_of_a_long_text_has_to_do(
     text: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(learnt, "MOST_PAIRS", 2)
-    assert count_learnt(TEST, trained_on(text), LANGUAGES) == 2
+    assert count_learnt(TEST, [trained_on(text)], LANGUAGES) == 2

@@ -18,6 +18,7 @@ from dragoman.corpora.prepared_text import CorpusSummary
 from dragoman.errors import DragomanError
 from dragoman.interop.staging import OutputError
 from dragoman.model_directory import AlignmentDescription, ModelDirectory, update_description
+from dragoman.model_directory.beginnings import trainings_behind
 from dragoman.model_directory.description import ShortlistDescription
 from dragoman.pipeline.averaging import average_models
 from dragoman.pipeline.ensemble import make_ensemble
@@ -185,8 +186,11 @@ def test_a_mean_knows_the_text_of_all_its_models(
     assert f"dragoman evaluate {mean} PAIRS --compare {first}" in said
     training = ModelDirectory(mean).description.training
     sources = [line.split("\t")[0] for line in (*sentences(100, 103), *sentences(300, 302))]
-    assert count_learnt(sources, training, ("en", "it")) == 5
-    assert count_learnt(sources, ModelDirectory(second).description.training, ("en", "it")) == 2
+    assert count_learnt(sources, [training], ("en", "it")) == 5
+    later = ModelDirectory(second).description.training
+    assert count_learnt(sources, [later], ("en", "it")) == 2
+    assert count_learnt(sources, trainings_behind(later), ("en", "it")) == 3
+    assert len(list(trainings_behind(training))) == 1
     assert training["scores"] == {}
     recorded = recorded_recipe(ModelDirectory(mean))
     assert recorded is not None
@@ -268,10 +272,11 @@ def test_a_mean_has_learnt_what_one_of_its_models_was_kept_from(
     average_models([tmp_path / "mean", models[2]], tmp_path / "mean of a mean")
 
     sources = [line.split("\t")[0] for line in sentences(200, 220)]
-    assert count_learnt(sources, ModelDirectory(models[0]).description.training, ("en", "it")) == 0
+    first = ModelDirectory(models[0]).description.training
+    assert count_learnt(sources, [first], ("en", "it")) == 0
     for name in ("mean", "mean of a mean"):
         training = ModelDirectory(tmp_path / name).description.training
-        assert count_learnt(sources, training, ("en", "it")) == 20
+        assert count_learnt(sources, [training], ("en", "it")) == 20
 
 
 def test_text_of_both_models_is_named_once_as_the_first_had_it(

@@ -292,7 +292,7 @@ def test_an_ensemble_is_scored_judged_and_distilled(
     assert Translator(student)("one two")
     description = ModelDirectory(both).description
     sources = [line.split("\t")[0] for line in sentences(100, 103)]
-    assert count_learnt(sources, description.training, ("en", "it")) == 3
+    assert count_learnt(sources, [description.training], ("en", "it")) == 3
     card = (both / "README.md").read_text(encoding="utf-8")
     assert "It is an ensemble, so it has learnt from the text of all" in card
     assert "2 models, each with 1 encoder layer and 1 decoder layer" in card

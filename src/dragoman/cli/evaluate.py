@@ -362,9 +362,11 @@ def _warn_of_learnt(model: Path, sources: list[str]) -> None:
     """Warn where a model only has to remember: its training did not know this test set."""
     from dragoman.corpora.learnt import count_learnt
     from dragoman.model_directory import ModelDirectory
+    from dragoman.model_directory.beginnings import trainings_behind
 
     description = ModelDirectory(model).description
-    if count := count_learnt(sources, description.training, description.languages):
+    trainings = description.training, *trainings_behind(description.training)
+    if count := count_learnt(sources, trainings, description.languages):
         warn(
             f"{model} was trained on {count} of {counted(len(sources), 'sentence')}, so its scores "
             "are too good; test it on others, or name these as corpora.test in the recipe, set "

@@ -1,6 +1,6 @@
 """Which sentences of a test set a model has learnt from, so that its scores on them say little."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from typing import Any
@@ -19,7 +19,7 @@ has to do."""
 
 
 def count_learnt(
-    sources: Sequence[str], training: Mapping[str, Any], languages: tuple[str, str]
+    sources: Sequence[str], trainings: Iterable[Mapping[str, Any]], languages: tuple[str, str]
 ) -> int:
     """Count the sentences that are also in the training text of a model.
 
@@ -28,12 +28,12 @@ def count_learnt(
 
     Args:
         sources: The sentences.
-        training: How the model was trained, as its description says. What was made of several
-            models has learnt what any of them has.
+        trainings: How the model was trained, as its description says, and how those were that it
+            began with. What was made of several models has learnt what any of them has.
         languages: The codes of the source and of the target.
     """
     judged = set(map(canonical, sources)) - {""}
-    learnt = _learnt(judged, training, languages)
+    learnt = set[str]().union(*(_learnt(judged, each, languages) for each in trainings))
     return sum(canonical(source) in learnt for source in sources)
 
 
