@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from dragoman.confidence import confidence
+from dragoman.counting import counted
 from dragoman.terms.term import FAULT_OF_PROTECTED
 
 
@@ -156,3 +157,14 @@ class Translation:
     def faults(self) -> tuple[str, ...]:
         """The obvious faults of the best translation."""
         return self.alternatives[0].faults
+
+
+def remark_on_cut(translations: Sequence[Translation]) -> str | None:
+    """Say how many texts were not translated as a whole; None if all were."""
+    count = sum(translation.cut for translation in translations)
+    if not count:
+        return None
+    return (
+        f"{count} of {counted(len(translations), 'text')} with a sentence of more tokens than the "
+        "model has seen, whose pieces were translated separately"
+    )

@@ -163,6 +163,22 @@ def test_evaluate_warns_of_sentences_that_the_model_was_trained_on(
     assert (warning in said) == is_there
 
 
+@pytest.mark.parametrize(("max_length", "count"), [(2, 0), (1, 3)])
+def test_evaluate_warns_of_sentences_that_are_translated_in_pieces(
+    max_length: int,
+    count: int,
+    tmp_path: Path,
+    test_set: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    model = build_model(tmp_path, max_length=max_length)
+
+    assert main(["evaluate", str(model), str(test_set)]) == 0
+
+    said = capsys.readouterr().err
+    assert said == "" if count == 0 else f"warning: {count} of 3 texts with a sentence of" in said
+
+
 def test_evaluate_warns_of_a_glossary_that_does_not_apply(
     model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

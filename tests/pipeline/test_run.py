@@ -298,16 +298,19 @@ def test_a_finished_run_does_not_pass_for_one_of_text_that_was_added(
     assert display.messages[-1].endswith("this run is finished; nothing is left to do")
 
 
-def test_test_sets_of_one_name_keep_their_scores_apart(
+def test_test_sets_of_one_name_keep_their_scores_and_warnings_apart(
     make_recipe: MakeRecipe, tmp_path: Path, display: Listener
 ) -> None:
     tests = [
         {"path": write_lines(tmp_path / year / "test.tsv", sentences(first, first + 4))}
-        for year, first in (("2013", 300), ("2014", 400))
+        for year, first in (("2013", 300), ("2014", 10**12))  # of 13 words, which is too many
     ]
 
     train_model(make_recipe(corpora__test=tests), tmp_path / "run", display)
 
+    assert [line[:42] for line in display.messages if "pieces were translated" in line] == [
+        "warning: 2014/test: 4 of 4 texts with a se"
+    ]
     training = read_table(tmp_path / "run" / "model.toml")["training"]
     assert list(training["scores"]) == ["2013/test", "2014/test"]
     assert training["weights"].startswith("update ")

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from dragoman.corpora.config import CorpusConfig
     from dragoman.corpora.parallel_text import Pair
     from dragoman.evaluation.config import EvaluationConfig
+    from dragoman.translation import Translation
     from dragoman.translator import Translator
 
 TRANSLATED_AT_ONCE = 512
@@ -419,11 +420,14 @@ def _system(path: Path, sources: list[str], translation: TranslationOptions) -> 
 def _translate(translator: "Translator", sources: list[str]) -> list[str]:
     """Translate, and report progress to whoever waits."""
     from dragoman.bulk.files import Progress
+    from dragoman.translation import remark_on_cut
 
     report = Report()
     report(Progress(0, len(sources)))
-    translations: list[str] = []
+    translations: list[Translation] = []
     for begin in range(0, len(sources), TRANSLATED_AT_ONCE):
-        translations += translator(sources[begin : begin + TRANSLATED_AT_ONCE])
+        translations += translator.translate(sources[begin : begin + TRANSLATED_AT_ONCE])
         report(Progress(len(translations), len(sources), engine=translator.engine))
-    return translations
+    if remark := remark_on_cut(translations):
+        warn(remark)
+    return [translation.text for translation in translations]

@@ -30,6 +30,7 @@ from dragoman.training.averaging import Weights
 from dragoman.training.display import Display
 from dragoman.training.loop import Trainer, score_of
 from dragoman.training.progress import Progress
+from dragoman.translation import remark_on_cut
 from dragoman.translator import Translator
 
 
@@ -90,7 +91,7 @@ class Publisher:
         name, weights = self._best(trainer, display)
         self.publish(weights, trainer.progress, name=name)
         scores = {}
-        for test_set, table, text in self._test_scores():
+        for test_set, table, text in self._test_scores(display):
             display.message(f"{test_set}: {text}")
             scores[test_set] = table
         if scores:
@@ -110,7 +111,7 @@ class Publisher:
         _, name, weights = max(judged, key=lambda candidate: candidate[0])
         return name, weights
 
-    def _test_scores(self) -> Iterator[tuple[str, dict[str, Any], str]]:
+    def _test_scores(self, display: Display) -> Iterator[tuple[str, dict[str, Any], str]]:
         """Translate and score each test set with the model as it was published."""
         if not self.recipe.corpora.test:
             return
@@ -123,8 +124,11 @@ class Publisher:
         corpora = self.recipe.corpora.test
         for name, corpus in zip(unique_names(corpora), corpora, strict=True):
             pairs = list(read_pairs(corpus, languages=self.recipe.languages))
-            translations = translator([pair.source for pair in pairs])
-            scores = score(translations, [pair.target for pair in pairs], self.recipe.evaluation)
+            translations = list(translator.translate(pair.source for pair in pairs))
+            if remark := remark_on_cut(translations):
+                display.message(f"warning: {name}: {remark}")
+            texts = [translation.text for translation in translations]
+            scores = score(texts, [pair.target for pair in pairs], self.recipe.evaluation)
             yield name, _without_none(scores_to_table(scores)), scores_to_text(scores)
 
 
