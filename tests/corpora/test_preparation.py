@@ -177,6 +177,20 @@ def test_evaluation_sentences_in_the_training_text_are_refused(prepare: Prepare)
         prepare([*sentences(100, 150), *sentences(300, 302)], test=sentences(300, 302))
 
 
+@pytest.mark.parametrize(("first", "both"), [(200, 0), (198, 2)])
+def test_test_sentences_that_validate_are_warned_of(
+    first: int, both: int, prepare: Prepare, said: list[str]
+) -> None:
+    validation = [line.upper() for line in sentences(190, 200)]
+
+    prepare(sentences(100, 150), validation=validation, test=sentences(first, 210))
+
+    warnings = [line for line in said if line.startswith("warning: the validation text")]
+    assert [f"has {both} sources of the test text" in line for line in warnings] == [True] * (
+        both > 0
+    )
+
+
 def test_without_validation_text_some_of_the_training_text_is_held_out(
     prepare: Prepare, said: list[str]
 ) -> None:

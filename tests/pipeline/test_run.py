@@ -21,7 +21,7 @@ from dragoman.model_directory import ModelDirectory
 from dragoman.pipeline.claim import RunError
 from dragoman.pipeline.publication import Publisher, unique_names
 from dragoman.pipeline.run import (
-    _doubts_about_the_rate,
+    _doubts,
     _prepare_text,
     _resample,
     train_model,
@@ -108,7 +108,7 @@ def test_a_warm_up_as_long_as_the_training_is_warned_of(
 ) -> None:
     recipe = make_recipe(training__updates=updates, training__warmup_updates=warmup)
 
-    said = list(_doubts_about_the_rate(recipe))
+    said = list(_doubts(recipe))
 
     assert [re.findall(r"ends at (.+) of its peak", line) for line in said] == [[s] for s in shares]
 
@@ -126,10 +126,22 @@ def test_a_peak_that_is_taken_for_a_factor_on_the_paper_s_formula_is_warned_of(
 ) -> None:
     training = {**SMALL["training"], "schedule": schedule, "learning_rate": rate}
 
-    said = list(_doubts_about_the_rate(make_recipe(training=training)))
+    said = list(_doubts(make_recipe(training=training)))
 
     # 0.001 * 16^-0.5 * 1^-0.5
     assert ["peaks at 0.00025;" in line for line in said] == [True] * warned
+
+
+@pytest.mark.parametrize(
+    ("writes", "scores", "warned"),
+    [(True, False, True), (True, True, False), (False, True, False), (False, False, False)],
+)
+def test_capitals_that_translations_never_have_are_warned_of(
+    *, writes: bool, scores: bool, warned: bool, make_recipe: MakeRecipe
+) -> None:
+    recipe = make_recipe(tokenizer__lowercase=writes, evaluation__lowercase=scores)
+
+    assert any("evaluation.lowercase" in doubt for doubt in _doubts(recipe)) == warned
 
 
 @pytest.mark.parametrize(

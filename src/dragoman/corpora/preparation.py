@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dragoman.batched import batched
 from dragoman.config import to_table
-from dragoman.corpora.clean_text import Say, write_clean_text
+from dragoman.corpora.clean_text import Say, evaluation_sources, write_clean_text
 from dragoman.corpora.config import CleaningConfig, CorporaConfig
 from dragoman.corpora.fingerprint import comparable, fingerprint_files
 from dragoman.corpora.held_out import hold_out
@@ -131,6 +131,11 @@ class TextPreparation:
         blank = 0
         if self.corpora.validation:
             blank = self._write_validation(validation)
+            if both := self._count_judged_twice():
+                say(
+                    "warning: the validation text, which decides what becomes the model, has "
+                    f"{counted(both, 'source')} of the test text, whose scores are then too good"
+                )
         else:
             summaries = self._hold_out(text, validation, summaries)
             held_out = sum(summary.held_out for summary in summaries)
@@ -174,6 +179,14 @@ class TextPreparation:
                     else:
                         blank += 1
         return blank
+
+    def _count_judged_twice(self) -> int:
+        """Count the sources that are in the validation text and in the test text."""
+        one, other = (
+            evaluation_sources(replace(self.corpora, **{left_out: ()}), self.languages)
+            for left_out in ("validation", "test")
+        )
+        return len(one & other)
 
     def _encode_training(
         self,

@@ -278,7 +278,7 @@ def _announce(recipe: Recipe, trainer: Trainer, text: PreparedText, display: Dis
             f"warning: {trainer.device} only emulates bf16, which takes several times as long as "
             "float32; leave training.precision out, in another directory"
         )
-    for doubt in (*_doubts_about_the_rate(recipe), *_doubts_about_the_search(recipe.search)):
+    for doubt in _doubts(recipe):
         display.message(f"warning: {doubt}")
     used, search = recipe.training.search_beam_size, recipe.search
     if used != search.beam_size and not search.samples:
@@ -290,6 +290,18 @@ def _announce(recipe: Recipe, trainer: Trainer, text: PreparedText, display: Dis
         display.message(f"BLEU splits {recipe.target_language} as evaluation.tokenize = {tokenize}")
     if trainer.progress.update:
         display.message(f"going on after update {trainer.progress.update}")
+
+
+def _doubts(recipe: Recipe) -> Iterator[str]:
+    """Say which settings hardly anybody means."""
+    yield from _doubts_about_the_rate(recipe)
+    yield from _doubts_about_the_search(recipe.search)
+    if recipe.tokenizer.lowercase and not recipe.evaluation.lowercase:
+        yield (
+            "tokenizer.lowercase = true makes translations in lower case, and without "
+            "evaluation.lowercase = true, BLEU and chrF count each capital of a reference as a "
+            "mistake"
+        )
 
 
 def _doubts_about_the_rate(recipe: Recipe) -> Iterator[str]:
