@@ -189,8 +189,7 @@ def test_a_mean_knows_the_text_of_all_its_models(
     assert count_learnt(sources, [training], ("en", "it")) == 5
     later = ModelDirectory(second).description.training
     assert count_learnt(sources, [later], ("en", "it")) == 2
-    assert count_learnt(sources, trainings_behind(later), ("en", "it")) == 3
-    assert len(list(trainings_behind(training))) == 1
+    assert count_learnt(sources, trainings_behind(training), ("en", "it")) == 3
     assert training["scores"] == {}
     recorded = recorded_recipe(ModelDirectory(mean))
     assert recorded is not None

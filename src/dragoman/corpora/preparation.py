@@ -182,11 +182,9 @@ class TextPreparation:
 
     def _count_judged_twice(self) -> int:
         """Count the sources that are in the validation text and in the test text."""
-        one, other = (
-            evaluation_sources(replace(self.corpora, **{left_out: ()}), self.languages)
-            for left_out in ("validation", "test")
-        )
-        return len(one & other)
+        validation = evaluation_sources(replace(self.corpora, test=()), self.languages)
+        test = evaluation_sources(replace(self.corpora, validation=()), self.languages)
+        return len(validation & test)
 
     def _encode_training(
         self,
