@@ -44,7 +44,8 @@ class Recipe:
     evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
 
     seed: int = 1
-    """Decides the initial weights, the order of batches and dropout."""
+    """Decides the initial weights, the order of batches, dropout, and what is drawn from the text:
+    other subwords (`tokenizer.sampling`), and parts of corpora with a fraction as `weight`."""
 
     licence: str = ""
     """Licence of the training text, for the model card."""
