@@ -109,12 +109,20 @@ def test_protected_text_survives_a_model_that_knows_nothing(
         assert not find_term_faults(find_protected(source), find_protected(best.text), best.text)
 
 
+@pytest.mark.parametrize("knows_phrases", [True, False])
 @pytest.mark.parametrize(
     ("begun", "missing"), [("", ["%s", "12"]), ("Gatto 12", ["%s"]), ("%s: 12", [])]
 )
 def test_what_is_begun_keeps_the_terms_that_its_beginning_lacks(
-    tokenizers: TokenizerPair, untrained: PyTorchEngine, begun: str, missing: list[str]
+    tokenizers: TokenizerPair,
+    untrained: PyTorchEngine,
+    monkeypatch: pytest.MonkeyPatch,
+    begun: str,
+    missing: list[str],
+    *,
+    knows_phrases: bool,
 ) -> None:
+    monkeypatch.setattr(PyTorchEngine, "knows_phrases", knows_phrases)
     translator = SentenceTranslator(untrained, tokenizers, TermFinder())
     (sentence,) = sentences(tokenizers, ["The cat %s has 12 files."])
 

@@ -33,6 +33,7 @@ MOST_PHRASES = 12
 """Most terms of a sentence that is searched like this: with more, time grows and quality falls."""
 
 FAULTS_OF_TERMS = frozenset({FAULT_OF_PROTECTED, FAULT_OF_GLOSSARY})
+FAULTS_OF_GLOSSARY = frozenset({FAULT_OF_GLOSSARY})
 
 
 class Sentence(NamedTuple):
@@ -51,9 +52,9 @@ class SentenceTranslator:
     themselves. Where the best one has a fault:
 
     1. If the fault is about terms, a search that must produce them follows, or, if there is no
-       engine for that, one with drafts that have those of the glossary. For any other fault, and if
-       that does not help, it is a wider search. The best scored translation without a fault is
-       taken.
+       engine for that, one with drafts that have those of the glossary and, behind a given
+       beginning, what must stay. For any other fault, and if that does not help, it is a wider
+       search. The best scored translation without a fault is taken.
     2. If what must stay is still changed, because no search can produce what is not in the
        vocabulary, the text around it is translated and it is put in between. If that is not
        enough either, the sentence stays as it is.
@@ -124,7 +125,7 @@ class SentenceTranslator:
         engine = self._engine_for(search)
         self._look_at_all([task], engine.search([task.ids], search, None, [prefix]))
         if not search.samples:
-            self._search_again([task], search)
+            self._search_again([task], search, drafts_for=FAULTS_OF_TERMS)
         return task.found
 
     def continue_in_ways(
@@ -153,11 +154,22 @@ class SentenceTranslator:
         for task, of_task in zip(tasks, hypotheses, strict=True):
             task.found = [self._look_at(task, hypothesis) for hypothesis in of_task or [EMPTY]]
 
-    def _search_again(self, tasks: list["_Task"], search: SearchConfig) -> None:
-        """Search for other translations where the best one has a fault."""
+    def _search_again(
+        self,
+        tasks: list["_Task"],
+        search: SearchConfig,
+        *,
+        drafts_for: frozenset[str] = FAULTS_OF_GLOSSARY,
+    ) -> None:
+        """Search for other translations where the best one has a fault.
+
+        Without an engine for phrases, drafts are written for those terms whose faults are named:
+        what must stay is put in place in a fraction of the time, where it can be, and would take
+        many ways to go on too long.
+        """
         lacking = list(filter(self._asks_for_phrases, tasks))
         if lacking:
-            self._search_for_phrases(lacking, search)
+            self._search_for_phrases(lacking, search, drafts_for)
         if faulty := [task for task in tasks if task.best.faults]:
             width = max(search.beam_size, WIDTH_OF_SECOND_SEARCH)
             wider = replace(search, beam_size=width, n_best=width)
@@ -168,17 +180,19 @@ class SentenceTranslator:
         for task in tasks:
             task.found = sorted(different_texts(task.found), key=badness)[: search.n_best]
 
-    def _search_for_phrases(self, lacking: list["_Task"], search: SearchConfig) -> None:
+    def _search_for_phrases(
+        self, lacking: list["_Task"], search: SearchConfig, drafts_for: frozenset[str]
+    ) -> None:
         """Require the terms that some translations lack, except those that their prefix has."""
         engine = self._engine_for_phrases()
-        if engine is None:  # what stays is put in place in a fraction of the time, where it can be
-            lacking = [task for task in lacking if FAULT_OF_GLOSSARY in task.best.faults]
+        if engine is None:
+            lacking = [task for task in lacking if not drafts_for.isdisjoint(task.best.faults)]
         ids, prefixes = [task.ids for task in lacking], [task.prefix for task in lacking]
         required = [
             [
                 self._speller.spell(term, task.text)
                 for term in self._still_missing(task)
-                if engine is not None or self._lacks_prescribed(task, term)
+                if engine is not None or self._lacks(task, term, drafts_for)
             ]
             for task in lacking
         ]
@@ -193,9 +207,9 @@ class SentenceTranslator:
             others = engine.search(ids, for_phrases, required, prefixes)
         self._add(lacking, others)
 
-    def _lacks_prescribed(self, task: "_Task", term: Term) -> bool:
-        """Tell whether a term of the glossary is missing in the best translation."""
-        return FAULT_OF_GLOSSARY in self._terms.find_faults([term], task.best.text)
+    def _lacks(self, task: "_Task", term: Term, faults: frozenset[str]) -> bool:
+        """Tell whether the best translation lacks a term, and that is one of the faults."""
+        return not faults.isdisjoint(self._terms.find_faults([term], task.best.text))
 
     def _still_missing(self, task: "_Task") -> list[Term]:
         """List the terms that the prefix of a translation does not have yet."""

@@ -10,7 +10,8 @@ from tests.visualisation.small_model import save_small_model
 
 from dragoman.cli import main
 from dragoman.engines.pytorch import PyTorchEngine
-from dragoman.model_directory import save_model
+from dragoman.interop.ctranslate2 import export_ctranslate2
+from dragoman.model_directory import ModelDirectory, save_model
 from dragoman.tokenizers.tokenizer import SpecialIds
 from dragoman.translator import Translator
 
@@ -43,6 +44,21 @@ def test_a_model_whose_training_has_not_ended_says_so(
     assert main(["judge", str(model), str(pairs)]) == 0
 
     assert f"warning: {model}: its training has not ended" in capsys.readouterr().err
+
+
+def test_a_model_that_draws_its_translations_is_judged_by_its_copy(
+    model: Path, tmp_path: Path
+) -> None:
+    export_ctranslate2(model, quantization="float32")
+    description = model / "model.toml"
+    drawing = description.read_text().replace(
+        "[search]\n", "[search]\nsampling_temperature = 0.7\n"
+    )
+    description.write_text(drawing)
+    pairs = write_pairs(tmp_path / "pairs.tsv", [("a dog", "un cane")])
+
+    assert ModelDirectory(model).search.samples
+    assert main(["judge", str(model), str(pairs), "--engine", "ctranslate2"]) == 0
 
 
 def test_what_a_search_has_found_is_judged_as_the_search_did(

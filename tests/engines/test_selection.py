@@ -106,17 +106,22 @@ def test_a_gpu_that_is_asked_for_is_missed_though_there_is_a_copy(
 
 
 @pytest.mark.parametrize(
-    ("asked", "refused"),
+    ("search", "asked", "refused"),
     [
-        ({"precision": "fp32"}, "precision fp32 is for PyTorch"),
-        ({"device": "cuda"}, "is used on the CPU here, not on cuda"),
+        (BEAM, {"precision": "fp32"}, "precision fp32 is for PyTorch"),
+        (BEAM, {"device": "cuda"}, "is used on the CPU here, not on cuda"),
+        (SAMPLES, {}, "does not sample as Dragoman does; take engine pytorch"),
     ],
 )
 def test_an_engine_that_is_named_does_not_drop_what_it_cannot_do(
-    asked: dict[str, Any], refused: str, model: ModelDirectory, tokenizers: TokenizerPair
+    search: SearchConfig,
+    asked: dict[str, Any],
+    refused: str,
+    model: ModelDirectory,
+    tokenizers: TokenizerPair,
 ) -> None:
     with pytest.raises(UsageError, match=refused):
-        build_engine(model, tokenizers, BEAM, EngineSettings(engine="ctranslate2", **asked))
+        build_engine(model, tokenizers, search, EngineSettings(engine="ctranslate2", **asked))
 
 
 def test_each_engine_computes_with_the_threads_that_are_asked_for(

@@ -81,10 +81,12 @@ def judge(
     corpus = CorpusConfig(path=pairs)
     if output is not None:
         check_outputs([output], models=[model], read=[path for _, path in files_of(corpus)])
-    languages = computation.find(model).description.languages
+    directory = computation.find(model)
+    languages = directory.description.languages
     signs = Signs(corpus, languages)
     read, written = tee(signs.watch(read_pairs(corpus, languages=languages)))
-    translator = TranslatorSettings(model=model, **vars(computation)).load()
+    search = directory.search.without_sampling()  # nothing is drawn, so any engine will do
+    translator = TranslatorSettings(model=model, search=search, **vars(computation)).load()
     judged = translator.judge_pairs((pair.source, pair.target) for pair in read)
     write = _as_json if json else _as_columns
     exit_code = 0

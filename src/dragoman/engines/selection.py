@@ -63,6 +63,8 @@ def build_engine(
         )
     if settings.device not in ("auto", "cpu"):
         raise UsageError(f"CTranslate2 is used on the CPU here, not on {settings.device}")
+    if search.samples:
+        raise UsageError("CTranslate2 does not sample as Dragoman does; take engine pytorch")
     from dragoman.engines.ctranslate2 import CTranslate2Engine
 
     return CTranslate2Engine(
@@ -212,7 +214,7 @@ def _what_to_do_without_pytorch(directory: ModelDirectory) -> str:
         return f"translating with an ensemble needs PyTorch, {install}"
     if fault_of_copy(directory) is None:
         return (
-            f"to sample, a precision or engine pytorch needs PyTorch, {install}; the "
+            f"to sample, a GPU, a precision or engine pytorch needs PyTorch, {install}; the "
             "model's copy for CTranslate2 translates without these options"
         )
     return (
