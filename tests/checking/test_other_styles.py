@@ -642,10 +642,45 @@ def test_a_configuration_is_built_from_the_program_s_dataclass(annotation: str) 
     assert "feed-forward-activation" in part.passed
 
 
-def test_of_two_dataclasses_none_is_guessed() -> None:
-    source = HEAD + CONFIGURED.format("") + "@dataclass\nclass Other:\n    batch_size: int = 2\n"
-    part = report(source, "FeedForward")[1]
+SETTINGS = CONFIGURED[CONFIGURED.index("@dataclass") : CONFIGURED.index("class FeedForward")]
 
+
+@pytest.mark.parametrize(
+    "holder",
+    [
+        SETTINGS.replace("@dataclass\n", "").replace("Settings:", "Settings(NamedTuple):"),
+        SETTINGS.replace("@dataclass\n", ""),
+        "class Settings:\n    def __init__(self, d_model=64, d_ff=256):\n"
+        "        self.d_model, self.d_ff = d_model, d_ff\n",
+        "class Settings:\n    def __init__(self):\n        self.d_model, self.d_ff = 64, 256\n",
+        "settings = SimpleNamespace(d_model=64, d_ff=256)\n",
+        "parser = argparse.ArgumentParser()\nparser.add_argument('--d_model', default=64)\n"
+        "parser.add_argument('--d_ff', default=256)\nsettings = parser.parse_args([])\n",
+        "SETTINGS = {'d_model': 64, 'd_ff': 256, 'lr': 0.1, '--path': None}\nwords = {'the': 3}\n",
+    ],
+    ids=["named tuple", "class", "made with", "made without", "namespace", "argparse", "dictionary"],
+)
+def test_settings_may_be_held_by_what_is_no_dataclass(holder: str) -> None:
+    imports = "import argparse\nfrom types import SimpleNamespace\nfrom typing import NamedTuple\n"
+    source = HEAD + imports + CONFIGURED.format("").replace(SETTINGS, holder)
+    if "{'d_model'" in holder:
+        source = source.replace("config.d_model", "config['d_model']")
+        source = source.replace("config.d_ff", "config['d_ff']")
+    right = report(source, "FeedForward")[1]
+    wrong = report(source.replace("torch.relu(self.w1(x))", "self.w1(x)"), "FeedForward")[1]
+
+    assert mistakes(right) == []
+    assert {"feed-forward-activation", "feed-forward-positions"} <= {*right.passed}
+    assert mistakes(wrong) == ["feed-forward-activation"]
+
+
+def test_of_two_configurations_with_as_many_sizes_none_is_guessed() -> None:
+    other = "@dataclass\nclass Other:\n    {}: int = 2\n    vocab_size: int = 9\n    heads: int = 3\n"
+    source = HEAD + CONFIGURED.format("")
+    of_training = report(source + other.format("batch_size"), "FeedForward")[1]
+    part = report(source + other.format("d_model"), "FeedForward")[1]
+
+    assert "feed-forward-activation" in of_training.passed
     assert mistakes(part) == []
     assert part.not_checked[0].startswith("its argument `config` is a configuration")
 

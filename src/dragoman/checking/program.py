@@ -10,7 +10,7 @@ import re
 import sys
 import traceback
 from collections.abc import Sequence
-from dataclasses import dataclass, is_dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from io import StringIO
 from types import FrameType, ModuleType
@@ -91,16 +91,6 @@ class Program:
     def names(self) -> dict[str, Any]:
         """What the program has defined so far."""
         return vars(self.module)
-
-    @property
-    def dataclasses(self) -> tuple[type, ...]:
-        """The dataclasses among them that are the program's own."""
-        classes = [value for value in self.names.values() if isinstance(value, type)]
-        return tuple(
-            each
-            for each in dict.fromkeys(classes)
-            if is_dataclass(each) and each.__module__ == self.module.__name__
-        )
 
     @cached_property
     def assigned(self) -> set[str]:

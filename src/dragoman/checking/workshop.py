@@ -29,6 +29,7 @@ from dragoman.checking.calls import (
     block_convention,
     takes,
 )
+from dragoman.checking.configurations import Maker, find_configurations, most_likely
 from dragoman.checking.convention import REFUSED, USUAL, Convention
 from dragoman.checking.parts import find_parts
 from dragoman.checking.program import Program
@@ -237,15 +238,16 @@ class Workshop:
         hands_on = inspect.Parameter.VAR_KEYWORD in kinds and "d_model" not in roles.values()
         return _BLOCK_OF[part] if hands_on else None
 
-    def _configuration(self, name: str, parameter: inspect.Parameter) -> type | None:
-        """Find an argument's dataclass by its annotation or, if there is only one, by its name."""
+    def _configuration(self, name: str, parameter: inspect.Parameter) -> Maker | None:
+        """Find what makes an argument's configuration by its annotation or by its name."""
         annotated = getattr(parameter.annotation, "__name__", parameter.annotation)
-        configurations = self.program.dataclasses
-        for configuration in configurations:
-            alone = name in _CONFIGURATIONS and len(configurations) == 1
-            if alone or configuration.__name__ == annotated:
-                return configuration
-        return None
+        if annotated in self._configurations:
+            return self._configurations[annotated]
+        return most_likely(self._configurations.values()) if name in _CONFIGURATIONS else None
+
+    @cached_property
+    def _configurations(self) -> dict[str, Maker]:
+        return find_configurations(self.program.names, self.program.module.__name__)
 
     def _argument(
         self, part: str, name: str, role: str, roles: Mapping[str, str | None], sizes: Sizes
