@@ -658,7 +658,15 @@ SETTINGS = CONFIGURED[CONFIGURED.index("@dataclass") : CONFIGURED.index("class F
         "parser.add_argument('--d_ff', default=256)\nsettings = parser.parse_args([])\n",
         "SETTINGS = {'d_model': 64, 'd_ff': 256, 'lr': 0.1, '--path': None}\nwords = {'the': 3}\n",
     ],
-    ids=["named tuple", "class", "made with", "made without", "namespace", "argparse", "dictionary"],
+    ids=[
+        "named tuple",
+        "class",
+        "made with",
+        "made without",
+        "namespace",
+        "argparse",
+        "dictionary",
+    ],
 )
 def test_settings_may_be_held_by_what_is_no_dataclass(holder: str) -> None:
     imports = "import argparse\nfrom types import SimpleNamespace\nfrom typing import NamedTuple\n"
@@ -675,7 +683,9 @@ def test_settings_may_be_held_by_what_is_no_dataclass(holder: str) -> None:
 
 
 def test_of_two_configurations_with_as_many_sizes_none_is_guessed() -> None:
-    other = "@dataclass\nclass Other:\n    {}: int = 2\n    vocab_size: int = 9\n    heads: int = 3\n"
+    other = (
+        "@dataclass\nclass Other:\n    {}: int = 2\n    vocab_size: int = 9\n    heads: int = 3\n"
+    )
     source = HEAD + CONFIGURED.format("")
     of_training = report(source + other.format("batch_size"), "FeedForward")[1]
     part = report(source + other.format("d_model"), "FeedForward")[1]
@@ -699,7 +709,7 @@ class Encoder(nn.Module):
     part = report(HEAD + ENCODER_BLOCK + stack, "Encoder")[1]
 
     assert mistakes(part) == []
-    assert "padding-is-invisible" in part.passed
+    assert {"padding-is-invisible", "any-argument"} <= {*part.passed}
 
 
 GENERAL_BLOCK = """
@@ -936,6 +946,68 @@ def test_an_attention_that_hides_the_future_itself_is_compared(
 
     assert mistakes(part) == expected
     assert "attention-transpose" in part.passed or "attention-formula" in expected
+
+
+TWO_IN_ONE = """
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, heads):
+        super().__init__()
+        self.h, self.{0} = heads, nn.Linear(d_model, {1} * d_model)
+        self.{2} = nn.Linear(d_model, {3} * d_model)
+        self.o = nn.Linear(d_model, d_model)
+    def forward(self, x):
+        q, k, v = (
+            y.unflatten(-1, (self.h, -1)).transpose(1, 2)
+            for y in torch.cat([self.{4}(x), self.{5}(x)], -1).chunk(3, -1)
+        )
+        weights = (q @ k.mT / q.size(-1) ** 0.5).softmax(-1)
+        return self.o((weights @ v).transpose(1, 2).flatten(2))
+"""
+
+
+@pytest.mark.parametrize(
+    "layers",
+    [("q", 1, "kv", 2, "q", "kv"), ("kv", 2, "q", 1, "q", "kv"), ("v", 1, "qk", 2, "qk", "v")],
+)
+def test_two_projections_may_be_one_layer(layers: tuple[str | int, ...]) -> None:
+    source = HEAD + TWO_IN_ONE.format(*layers)
+    right = report(source, "MultiHeadAttention")[1]
+    wrong = report(exchanged(source, ("q.size(-1)", "x.size(-1)")), "MultiHeadAttention")[1]
+
+    assert mistakes(right) == []
+    assert "attention-projections" in right.passed
+    assert mistakes(wrong) == ["attention-scale"]
+
+
+def test_heads_that_nothing_mixes_are_told_unless_a_block_mixes_them() -> None:
+    without = exchanged(
+        ATTENTION, ("self.o(", "("), ("self.v, self.o =", "self.v ="), ("(4)", "(3)")
+    )
+    block = ENCODER_BLOCK.replace("nn.MultiheadAttention(d_model, nhead, dropout=dropout, ", "(")
+    block = exchanged(
+        block,
+        ("(batch_first=True)", "MultiHeadAttention(d_model, nhead)"),
+        ("        self.w1,", "        self.output = nn.Linear(d_model, d_model)\n        self.w1,"),
+        ("self.attention(src, src, src, attn_mask=src_mask)[0]", "self.attention(src, src, src)"),
+        ("self.dropout(seen)", "self.dropout(self.output(seen))"),
+    )
+
+    assert mistakes(report(HEAD + without, "MultiHeadAttention")[1]) == ["attention-output"]
+    assert mistakes(report(HEAD + without + block, "MultiHeadAttention")[1]) == []
+
+
+@pytest.mark.parametrize("name", ["ctx_mask", "tgt_mask", "key_padding_mask"])
+def test_the_only_mask_of_an_attention_is_its_mask(name: str) -> None:
+    attention = exchanged(
+        ATTENTION,
+        ("mask=None", f"{name}=None, use_mask=True"),
+        ("if mask is", f"if use_mask and {name} is"),
+        ("mask == 0", f"{name} == 0"),
+    )
+    inverted = attention.replace(f"{name} == 0, -1e9", f"{name} == 0, 0")
+
+    assert "attention-mask" in report(HEAD + attention, "MultiHeadAttention")[1].passed
+    assert mistakes(report(HEAD + inverted, "MultiHeadAttention")[1]) == ["attention-mask"]
 
 
 ROTATE = """def rotate(x):
@@ -1768,3 +1840,23 @@ def test_an_input_that_is_replaced_by_its_norm_once_is_found() -> None:
 
     assert mistakes(report(HEAD + right, "EncoderBlock")[1]) == []
     assert mistakes(report(HEAD + wrong, "EncoderBlock")[1]) == ["residual-input"]
+
+
+@pytest.mark.parametrize(
+    "exchange",
+    [
+        ("forward(self, src: Tensor, trg: Tensor)", "forward(self, inputs)", "src, trg = inputs"),
+        ("trg: Tensor) -> Tensor", "trg: Tensor, targets=None) -> Tensor", "assert not targets"),
+    ],
+    ids=["a pair", "labels"],
+)
+def test_source_and_target_may_be_a_pair_or_stand_beside_labels(exchange: tuple[str, ...]) -> None:
+    old, new, line = exchange
+    begin = "        src_mask = (src =="
+    source = source_of("sized", (old, new), (begin, f"        {line}\n{begin}"))
+    unread = source.replace("memory = encoder(memory", "memory = encoder(0 * memory")
+    right = report(source, "Transformer")[1]
+
+    assert mistakes(right) == []
+    assert {"source-is-read", "future-is-invisible"} <= {*right.passed}
+    assert "source-is-read" in mistakes(report(unread, "Transformer")[1])

@@ -37,12 +37,13 @@ CONSTRUCTOR = {
         *("seqlen", "maxlen", "maxlength", "seqlength", "maxseqlen", "maxseqlength", "seq"),
         *("maxsequencelength", "srcseqlen", "tgtseqlen", "blocksize", "contextsize"),
         *("contextlength", "sequencelength", "maxposition", "maxpositions", "trgseqlen"),
-        *("nposition", "npositions", "nctx"),
+        *("nposition", "npositions", "nctx", "maxpositionembeddings"),
     ),
     "d_ff": (
         *("dff", "ffdim", "dimff", "ffnhidden", "pfdim", "dhidden", "innerdim", "ffndim", "dinner"),
         *("dimfeedforward", "ffhidden", "ffsize", "hiddenff", "feedforwarddim", "ffhiddendim"),
         *("intermediatesize", "dfeedforward", "dffn", "dimffn", "ffnnumhiddens", "mlpdim", "nhid"),
+        "dmlp",
     ),
     "expansion": ("forwardexpansion", "expansion", "expansionfactor", "ffmultiplier", "mlpratio"),
     "dropout": (
@@ -152,12 +153,10 @@ Roles = Mapping[str, tuple[str, ...]]
 
 def roles_of(function: Callable[..., Any], roles: Roles) -> dict[str, str | None]:
     """Return the role of each argument that can be given by name; None if none is known."""
-    names = [
-        name
-        for name, parameter in parameters_of(function).items()
-        if parameter.kind not in _STARRED
-    ]
-    found = {name: role_of(name, roles, among=names) for name in names}
+    parameters = parameters_of(function)
+    names = [name for name, parameter in parameters.items() if parameter.kind not in _STARRED]
+    told = [name for name in names if not _says_whether_to_mask(name, parameters[name])]
+    found = {name: role_of(name, roles, among=told) if name in told else None for name in names}
     meant = "memory" if roles is DECODER else "states" if roles is ENCODER else None
     if meant is None or meant in found.values():
         return found
@@ -165,6 +164,10 @@ def roles_of(function: Callable[..., Any], roles: Roles) -> dict[str, str | None
         name: meant if role is None and is_of_attention(name) else role
         for name, role in found.items()
     }
+
+
+def _says_whether_to_mask(name: str, parameter: inspect.Parameter) -> bool:
+    return "mask" in plain(name) and isinstance(parameter.default, bool)
 
 
 def is_of_attention(name: str) -> bool:
@@ -220,8 +223,12 @@ def _stands_among_numbers(others: set[str], roles: Roles) -> bool:
 def _mask_role(name: str, roles: Roles, *, among: Sequence[str]) -> str | None:
     """Find whose mask it is by the parts of its name; one of the wrong side would blame right code.
 
-    A mask of padded keys alone has a shape of its own, and is none of these.
+    An attention has no sides, and its only mask is its mask. A mask of padded keys alone has a
+    shape of its own, and is none of these.
     """
+    if roles is ATTENTION:
+        is_only_one = ["mask" in plain(other) for other in among].count(True) == 1
+        return "mask" if is_only_one else None
     if plain(name) in _BARE_MASKS:  # of a decoder: the target's, if the other one is the source's
         others = [other for other in among if "mask" in plain(other) and other != name]
         whose = [role_of(other, roles) for other in others]

@@ -51,7 +51,7 @@ def call_by_name(function: Callable[..., Any], arguments: Mapping[str, Any]) -> 
 def bind(function: Callable[..., Any], roles: Roles, given: Mapping[str, Any]) -> dict[str, Any]:
     """Arrange what is given by the names of a function's arguments."""
     parameters = parameters_of(_signature_of(function))
-    found = roles_of(_signature_of(function), roles)
+    found = _without_labels(roles_of(_signature_of(function), roles), parameters)
     for told in given:
         _refuse_doubt(told, found, parameters)
     left = [role for role in given if role not in found.values() and "mask" not in role]
@@ -66,6 +66,16 @@ def bind(function: Callable[..., Any], roles: Roles, given: Mapping[str, Any]) -
                 raise NotCheckableError(f"what `{name}` of its forward stands for is not known")
             arguments[name] = given[left.pop(0)]
     return arguments
+
+
+def _without_labels(
+    found: dict[str, str | None], parameters: Mapping[str, inspect.Parameter]
+) -> dict[str, str | None]:
+    """Leave out an optional `targets` beside a required `tgt`: a loss is computed from it."""
+    targets = [name for name, role in found.items() if role == "target"]
+    required = [name for name in targets if is_required(parameters[name])]
+    labels = {*targets} - {*required} if len(required) == 1 else set()
+    return {name: None if name in labels else role for name, role in found.items()}
 
 
 def _refuse_doubt(

@@ -101,7 +101,9 @@ def _settings_in(pattern: Any) -> dict[str, Any]:
         name: value
         for kind in reversed(type(pattern).__mro__[:-1])
         for name, value in vars(kind).items()
-        if not (name.startswith("_") or callable(value) or isinstance(value, property | classmethod))
+        if not (
+            name.startswith("_") or callable(value) or isinstance(value, property | classmethod)
+        )
     }
     return of_class | vars(pattern)
 

@@ -45,7 +45,7 @@ PARTS = (
             *("posenc", "posencoder", "posembedding", "posemb"),
             *("positionalembedding", "positionembedding", "positionencoding", "positions"),
             *("sinusoidalpositionalencoding", "sinusoidalpositionalembedding"),
-            *("sinusoidalpositions", "sinusoidalencoding", "sinusoid", "sinusoids"),
+            *("sinusoidalpositions", "sinusoidalencoding", "sinusoid", "sinusoids", "sinusoidalpe"),
         ),
     ),
     Part(
@@ -59,7 +59,7 @@ PARTS = (
             *("feedforward", "feedforwardblock", "feedforwardlayer", "feedforwardnetwork", "ffn"),
             *("positionwisefeedforward", "positionwisefeedforwardlayer", "positionwiseffn", "mlp"),
             *("positionwisefeedforwardnetwork", "poswiseffn", "poswisefeedforwardnet"),
-            *("ff", "ffnn", "ffblock", "fflayer"),
+            *("ff", "ffnn", "ffblock", "fflayer", "ffwd"),
             "feedfoward",  # as a well-known lecture spells it
         ),
     ),
@@ -67,7 +67,7 @@ PARTS = (
         name="MultiHeadAttention",
         spellings=(
             *("multiheadattention", "multiheadattentionblock", "multiheadedattention", "mha"),
-            *("multiheadattentionlayer", "multiheadselfattention", "selfattention"),
+            *("multiheadattentionlayer", "multiheadselfattention", "selfattention", "multihead"),
         ),
         others=("causalselfattention", "causalattention", "maskedselfattention", _ATTENTION),
     ),

@@ -204,8 +204,12 @@ class Workshop:
         return self._build(part, common) if _shares_a_table(built) else built
 
     def _build(self, part: str, sizes: Sizes) -> Any:
+        return self.build_with(part, {}, sizes)
+
+    def build_with(self, part: str, others: Mapping[str, Any], sizes: Sizes = SIZES) -> Any:
+        """Build a part as its constructor leaves it, with other arguments beside the known ones."""
         factory = self.factory(part)
-        return factory(**self._arguments(part, factory, self.roles(part), sizes))
+        return factory(**self._arguments(part, factory, self.roles(part), sizes), **others)
 
     def _arguments(
         self,

@@ -108,7 +108,7 @@ def equation(workshop: Workshop, part: str) -> Iterator[Verdict]:
         if matrices is None:
             raise NotCheckableError(
                 "equation 1 (its projections are not four nn.Linear of width d_model, "
-                "nor two of which one is three times as wide, nor three for each head)"
+                "nor fewer of which one is two or three times as wide, nor three for each head)"
             )
         form, inputs = _explain(module, inputs)
         right = compute(RIGHT, matrices, inputs)
@@ -125,6 +125,9 @@ def equation(workshop: Workshop, part: str) -> Iterator[Verdict]:
     if shared:
         d_k = SIZES.head_width
         yield PROJECTIONS, f"three matrices, {d_k} by {d_k}, are those of all {SIZES.heads} heads"
+    has_output = not isinstance(matrices["W^O"], nn.Identity)
+    if not has_output and not _is_mixed_outside(workshop):
+        yield OUTPUT, f"it has {len([*_layers(module)])} layers, and none for the output"
     for check in dict.fromkeys(check for check, _ in _PIECES.values()):
         said = [
             sentence.format(form[piece])
@@ -132,9 +135,30 @@ def equation(workshop: Workshop, part: str) -> Iterator[Verdict]:
             if own is check and form[piece] != RIGHT[piece]
         ]
         measured = f"{', '.join(said)}: that gives its output to rounding, and equation 1 gives one"
-        if check is PROJECTIONS and shared and not said:
+        if not said and ((check is PROJECTIONS and shared) or (check is OUTPUT and not has_output)):
             continue
         yield check, f"{measured} that differs by up to {apart:.2g}" if said else None
+
+
+def _is_mixed_outside(workshop: Workshop) -> bool:
+    """Tell whether what contains the attention has a layer that may be its W^O."""
+    attention = workshop.found["MultiHeadAttention"]
+    for part in {"EncoderBlock", "DecoderBlock", "Transformer"} & workshop.found.keys():
+        try:
+            whole = workshop.build(part)
+        except Exception:  # which is reported where the part is examined
+            return True
+        inside = {id(x) for own in whole.modules() if type(own) is attention for x in own.modules()}
+        if any(
+            layer.in_features == layer.out_features and id(layer) not in inside
+            for layer in _layers(whole)
+        ):
+            return True
+    return False
+
+
+def _layers(module: nn.Module) -> Iterator[nn.Linear]:
+    return (layer for layer in module.modules() if isinstance(layer, nn.Linear))
 
 
 def _explain(module: nn.Module, inputs: Inputs) -> tuple[Form | None, Inputs]:

@@ -52,7 +52,8 @@ WRONG = {
 MOST_EXCHANGES = 3
 
 Form = Mapping[str, str]
-Matrices = Mapping[str, Callable[[Tensor], Tensor]]
+Projection = Callable[[Tensor], Tensor]
+Matrices = Mapping[str, Projection]
 """W^Q, W^K, W^V, W^O as functions; (batch, length, d_model) to the same."""
 
 
@@ -185,65 +186,83 @@ def read_matrices(module: nn.Module) -> Iterator[Matrices]:
     """Find the four projections among the layers of a learner's attention.
 
     They are told apart by their names or, if the names do not tell, by their order. One layer of
-    three times the width may hold queries, keys and values side by side, overall or for each head.
-    Or each head has three layers of its own.
+    two or three times the width may hold keys and values, or queries, too, side by side, overall
+    or for each head. Or each head has three layers of its own.
     """
     linears = {name: x for name, x in module.named_modules() if isinstance(x, nn.Linear)}
-    widths = [x.out_features // x.in_features for x in linears.values()]
-    if sorted(widths) == [1, 3]:
-        joint, output = sorted(linears.values(), key=lambda x: -x.out_features)
-        yield from _fused(joint, output)
-    elif len(linears) in (3, 4) and set(widths) == {1}:
-        by_letter = {_letter(name): x for name, x in linears.items()}
-        if {"q", "k", "v"} <= set(by_letter):
-            ordered = [by_letter.pop(letter) for letter in "qkv"] + list(by_letter.values())
-        else:
-            ordered = list(linears.values())
+    widths = sorted(x.out_features // x.in_features for x in linears.values())
+    if widths not in _WIDTHS:
+        yield from _of_own_layers(linears)
+        return
+    for slice_of in (_slice, _slice_of_each_head) if widths[-1] > 1 else (_slice,):
+        ordered = _in_order(linears, slice_of)
         if shares_heads(ordered):
             yield _matrices(*(_of_each_head(x) for x in ordered[:3]), *ordered[3:])
         else:
             yield _matrices(*ordered)
             yield _strided(_matrices(*ordered))
-    else:
-        yield from _of_own_layers(linears)
 
 
-def shares_heads(layers: Iterable[nn.Module]) -> bool:
+_WIDTHS = ([1, 1, 1, 1], [1, 1, 2], [1, 3], [1, 1, 1], [1, 2], [3])
+"""Of the projections, as multiples of what goes in; the last three are without W^O."""
+
+
+def _in_order(
+    linears: Mapping[str, nn.Linear], slice_of: Callable[[nn.Linear, int, int], Projection]
+) -> list[Projection]:
+    """Put queries, keys and values first, each as a layer or as a slice of one."""
+    pieces: list[tuple[str, Projection]] = []
+    for name, layer in linears.items():
+        count = layer.out_features // layer.in_features
+        letters = _letters(name, count)
+        pieces += [
+            (letters[k : k + 1], layer if count == 1 else slice_of(layer, k, count))
+            for k in range(count)
+        ]
+    by_letter = dict(pieces)
+    if len(by_letter) < len(pieces) or not {*"qkv"} <= {*by_letter}:
+        return [piece for _, piece in pieces]
+    return [by_letter.pop(letter) for letter in "qkv"] + [*by_letter.values()]
+
+
+def shares_heads(layers: Iterable[Projection]) -> bool:
     """Tell whether three of the layers have the width of a head, and so serve all heads."""
     widths = [x.in_features for x in layers if isinstance(x, nn.Linear)]
     return widths.count(SIZES.head_width) == 3  # noqa: PLR2004
 
 
-def _of_each_head(layer: nn.Module) -> Callable[[Tensor], Tensor]:
+def _of_each_head(layer: Projection) -> Projection:
     return lambda x: layer(x.unflatten(-1, (SIZES.heads, -1))).flatten(start_dim=-2)
 
 
 def _of_own_layers(linears: Mapping[str, nn.Linear]) -> Iterator[Matrices]:
     """Put the layers of the heads side by side; what is left mixes the heads."""
     narrow = {name: x for name, x in linears.items() if x.out_features == SIZES.head_width}
-    of_heads = [[x for name, x in narrow.items() if _letter(name) == letter] for letter in "qkv"]
+    of_heads = [[x for name, x in narrow.items() if _letters(name) == letter] for letter in "qkv"]
     others = [x for x in linears.values() if not any(x in layers for layers in of_heads)]
     if len(others) <= 1 and all(len(layers) == SIZES.heads for layers in of_heads):
         yield _matrices(*map(_side_by_side, of_heads), *others)
 
 
-def _side_by_side(layers: Iterable[nn.Module]) -> Callable[[Tensor], Tensor]:
+def _side_by_side(layers: Iterable[nn.Module]) -> Projection:
     return lambda x: torch.cat([layer(x) for layer in layers], dim=-1)
 
 
-def _letter(name: str) -> str:
-    """Find the letter in the name of a projection: q of `w_q`, `q_proj` and `query_linear`."""
+def _letters(name: str, count: int = 1) -> str:
+    """Find the letters in the name of projections: q of `w_q`, `q_proj` and `query_linear`."""
     leaf = name.rpartition(".")[2].lower()
+    if count > 1:
+        return "qkv" if count > 2 else "qk" if "qk" in leaf else "kv"  # noqa: PLR2004
     for word in ("projection", "project", "proj", "linear", "weights", "weight", "layer", "dense"):
         leaf = leaf.replace(word, "")
     return leaf.replace("fc", "").strip("_").removeprefix("to").strip("_w")[:1]
 
 
 def _matrices(
-    query: Callable[[Tensor], Tensor],
-    key: Callable[[Tensor], Tensor],
-    value: Callable[[Tensor], Tensor],
-    output: Callable[[Tensor], Tensor] = nn.Identity(),  # noqa: B008
+    query: Projection,
+    key: Projection,
+    value: Projection,
+    output: Projection = nn.Identity(),  # noqa: B008
 ) -> Matrices:
     return {"W^Q": query, "W^K": key, "W^V": value, "W^O": output, "no matrix": nn.Identity()}
 
@@ -257,21 +276,18 @@ def _strided(matrices: Matrices) -> Matrices:
     def scatter(x: Tensor) -> Tensor:
         return x.unflatten(-1, (SIZES.heads, -1)).transpose(-1, -2).flatten(start_dim=-2)
 
-    def gathered(matrix: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
+    def gathered(matrix: Projection) -> Projection:
         return lambda x: gather(matrix(x))
 
     strided = {name: gathered(matrices[name]) for name in ("W^Q", "W^K", "W^V")}
     return {**matrices, **strided, "W^O": lambda x: matrices["W^O"](scatter(x))}
 
 
-def _fused(joint: nn.Module, output: nn.Module) -> Iterator[Matrices]:
-    def third(index: int) -> Callable[[Tensor], Tensor]:
-        return lambda x: joint(x).chunk(3, dim=-1)[index]
+def _slice(layer: nn.Linear, index: int, count: int) -> Projection:
+    return lambda x: layer(x).chunk(count, dim=-1)[index]
 
-    def third_of_each_head(index: int) -> Callable[[Tensor], Tensor]:
-        return lambda x: (
-            joint(x).unflatten(-1, (SIZES.heads, -1)).chunk(3, dim=-1)[index].flatten(start_dim=-2)
-        )
 
-    for slice_of in (third, third_of_each_head):
-        yield _matrices(slice_of(0), slice_of(1), slice_of(2), output)
+def _slice_of_each_head(layer: nn.Linear, index: int, count: int) -> Projection:
+    return lambda x: (
+        layer(x).unflatten(-1, (SIZES.heads, -1)).chunk(count, dim=-1)[index].flatten(start_dim=-2)
+    )

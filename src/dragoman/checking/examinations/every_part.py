@@ -228,12 +228,17 @@ def width_has_an_effect(workshop: Workshop, part: str) -> Iterator[Verdict]:
 
 
 def arguments_are_known(workshop: Workshop, part: str) -> Iterator[Verdict]:
-    """Look for a constructor of its own that rejects nothing."""
+    """Give a constructor of its own an argument that means nothing; another class may reject it."""
     parameters = parameters_of(workshop.factory(part))
     if parameters == parameters_of(nn.Module):
         return
     swallowing = [name for name, each in parameters.items() if each.kind is each.VAR_KEYWORD]
-    yield ANY_ARGUMENT, f"it has `**{swallowing[0]}`" if swallowing else None
+    is_rejected = True
+    if swallowing:
+        with suppress(Exception):
+            workshop.build_with(part, {"an_argument_of_no_meaning": 1})
+            is_rejected = False
+    yield ANY_ARGUMENT, None if is_rejected else f"it has `**{swallowing[0]}`"
 
 
 def layers_are_independent(workshop: Workshop, part: str) -> Iterator[Verdict]:

@@ -1,7 +1,10 @@
 """Calls a whole model that reads one sequence, as GPT does, and no source and target."""
 
+import dis
+import inspect
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from torch import Tensor, nn
 
@@ -31,6 +34,16 @@ def reads_one_sequence(model: nn.Module) -> bool:
     targets = {plain(name) for name in parameters_of(model.forward)} & {*MODEL["target"]}
     required = _required(model)
     return len(required) == 1 and (plain(required[0]) in targets or not targets - {*_LABELS})
+
+
+def name_of_pair(model: nn.Module) -> str | None:
+    """Return the name of the only argument of a model that takes it apart into two, if it does."""
+    required = _required(model)
+    steps = pairwise(dis.get_instructions(inspect.unwrap(type(model).forward)))
+    pairs = {
+        one.argval for one, next_ in steps if (next_.opname, next_.arg) == ("UNPACK_SEQUENCE", 2)
+    }
+    return required[0] if len(required) == 1 and required[0] in pairs else None
 
 
 def predict(model: nn.Module, words: Tensor) -> Tensor:

@@ -13,7 +13,7 @@ from dragoman.checking.calls import bind, call, call_by_name, first_tensor
 from dragoman.checking.convention import REFUSED, conventions
 from dragoman.checking.examinations.check import S, T, exchange, random, same, tokens
 from dragoman.checking.examinations.layout import refuse_length_first
-from dragoman.checking.examinations.one_sequence import predict, reads_one_sequence
+from dragoman.checking.examinations.one_sequence import name_of_pair, predict, reads_one_sequence
 from dragoman.checking.words import words_in
 from dragoman.checking.workshop import SIZES, Workshop
 
@@ -81,8 +81,9 @@ def _call(
 ) -> Tensor:
     given = {"source": source, "target": target, **masks}
     if _has_forward(model):
-        told = bind(model, MODEL, given)
-        if not {id(source), id(target)} <= {id(value) for value in told.values()}:
+        pair = name_of_pair(model)
+        told = {pair: (source, target)} if pair else bind(model, MODEL, given)
+        if not pair and not {id(source), id(target)} <= {id(value) for value in told.values()}:
             raise NotCheckableError(
                 "its forward takes no source and target, and only encoder-decoders are examined"
             )
@@ -289,7 +290,9 @@ def _forward(model: nn.Module) -> Callable[..., Any]:
 
 def takes_a_source(model: nn.Module) -> bool:
     """Tell whether a model is more than one that reads a single sequence."""
-    return not (_has_forward(model) and reads_one_sequence(model))
+    if not _has_forward(model) or name_of_pair(model):
+        return True
+    return not reads_one_sequence(model)
 
 
 def _has_forward(model: nn.Module) -> bool:
