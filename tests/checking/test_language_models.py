@@ -327,3 +327,21 @@ def test_an_attention_of_one_head_is_not_taken_for_one_of_several() -> None:
 
     assert mistakes_in(report) == set()
     assert {"Attention", "Heads"} <= {*report.unknown}
+
+
+@pytest.mark.parametrize("returned", ["return logits", "return self.loss(logits, targets), logits"])
+def test_a_batch_of_words_and_labels_is_no_source_and_target(returned: str) -> None:
+    source = CONFIGURED[: CONFIGURED.index("    def forward(self, idx, targets=None):")]
+    source += f"""
+    def loss(self, logits, targets):
+        return nn.functional.cross_entropy(logits.flatten(0, 1), targets.flatten())
+    def forward(self, batch):
+        idx, targets = batch
+        x = self.words(idx) + self.places(torch.arange(idx.size(1)))
+        logits = self.head(self.norm(self.blocks(x)))
+        {returned}
+"""
+    report = examined(source)
+
+    assert mistakes_in(report) == set()
+    assert "what `batch` of its forward holds is not known" in report.parts[-1].not_checked

@@ -656,7 +656,8 @@ SETTINGS = CONFIGURED[CONFIGURED.index("@dataclass") : CONFIGURED.index("class F
         "settings = SimpleNamespace(d_model=64, d_ff=256)\n",
         "parser = argparse.ArgumentParser()\nparser.add_argument('--d_model', default=64)\n"
         "parser.add_argument('--d_ff', default=256)\nsettings = parser.parse_args([])\n",
-        "SETTINGS = {'d_model': 64, 'd_ff': 256, 'lr': 0.1, '--path': None}\nwords = {'the': 3}\n",
+        "SETTINGS = {'d_model': 64, 'd_ff': 256, 'lr': 0.1, '--path': None}\n"
+        "words = dict.fromkeys(['d_model', 'heads', 'depth', *map(chr, range(200))], 0)\n",
     ],
     ids=[
         "named tuple",

@@ -19,14 +19,16 @@ Maker = Callable[..., Any]
 """Makes a configuration from settings by name."""
 
 _NAMED_SO = re.compile(r"conf|cfg|args|param|setting", re.IGNORECASE)
-"""What occurs in the name of a class, not a dataclass, that may be made in order to look into it.
-"""
+"""What occurs in the name of a class that may be built to see what it holds."""
 
 _OF_SIZES = frozenset({"d_model", "heads", "layers", "d_ff", "length"}).union(
     {"vocab", "source_vocab", "target_vocab", "expansion", "head_width"}
 )
 LEAST_SIZES = 2
 """How many sizes a configuration has at least; others hold words, paths or training settings."""
+
+MOST_SETTINGS = 100
+"""A larger dictionary is a vocabulary."""
 
 
 class _Alike:
@@ -61,8 +63,10 @@ def find_configurations(names: Mapping[str, Any], module: str) -> dict[str, Make
         names: All of the program's names.
         module: The name of the program, to which its own classes belong.
     """
-    makers = ((name, maker) for name, value in names.items() for maker in _makers(value, module))
-    return {name: maker for name, maker in makers if _num_sizes(maker) >= LEAST_SIZES}
+    makers = {
+        name: _maker(value, module) for name, value in names.items() if not name.startswith("__")
+    }
+    return {name: each for name, each in makers.items() if each and _num_sizes(each) >= LEAST_SIZES}
 
 
 def most_likely(makers: Iterable[Maker]) -> Maker | None:
@@ -76,21 +80,18 @@ def most_likely(makers: Iterable[Maker]) -> Maker | None:
     return ordered[0] if len({*fields}) == 1 else None
 
 
-def _makers(value: Any, module: str) -> Iterable[Maker]:
-    """Tell how to make another of what a program has; empty if it is no configuration."""
+def _maker(value: Any, module: str) -> Maker | None:
+    """Tell how to make another of what may be a configuration; None if it cannot be one."""
     if isinstance(value, dict | SimpleNamespace | Namespace):
-        return [_Alike(value)]
+        return _Alike(value) if len(_settings_in(value)) <= MOST_SETTINGS else None
     if not inspect.isclass(value) or value.__module__ != module or issubclass(value, nn.Module):
-        return []
+        return None
     if is_dataclass(value) or hasattr(value, "_fields"):  # a named tuple
-        return [value]
-    if not _NAMED_SO.search(value.__name__):
-        return []
-    if _num_sizes(value) >= LEAST_SIZES:
-        return [value]
-    with suppress(Exception):  # of whatever its constructor wants
-        return [_Alike(value())]
-    return []
+        return value
+    if _NAMED_SO.search(value.__name__):
+        with suppress(Exception):  # of whatever its constructor wants
+            return value if _num_sizes(value) >= LEAST_SIZES else _Alike(value())
+    return None
 
 
 def _settings_in(pattern: Any) -> dict[str, Any]:

@@ -244,8 +244,8 @@ class Workshop:
 
     def _configuration(self, name: str, parameter: inspect.Parameter) -> Maker | None:
         """Find what makes an argument's configuration by its annotation or by its name."""
-        annotated = getattr(parameter.annotation, "__name__", parameter.annotation)
-        if annotated in self._configurations:
+        annotated = str(getattr(parameter.annotation, "__name__", parameter.annotation))
+        if annotated in self.program.names and annotated in self._configurations:
             return self._configurations[annotated]
         return most_likely(self._configurations.values()) if name in _CONFIGURATIONS else None
 

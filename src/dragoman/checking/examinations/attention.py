@@ -13,6 +13,7 @@ from dragoman.checking.examinations.attention_forms import (
     RIGHT,
     Form,
     Inputs,
+    Matrices,
     all_visible,
     call_attention,
     compute,
@@ -121,13 +122,8 @@ def equation(workshop: Workshop, part: str) -> Iterator[Verdict]:
     if "causal" in type(module).__name__.lower() and "mask" not in takes(module, ATTENTION):
         sees_all = "it is called causal, and hides nothing"
         yield FUTURE, sees_all if inputs.visible is None else None
-    shared = shares_heads(module.modules())
-    if shared:
-        d_k = SIZES.head_width
-        yield PROJECTIONS, f"three matrices, {d_k} by {d_k}, are those of all {SIZES.heads} heads"
-    has_output = not isinstance(matrices["W^O"], nn.Identity)
-    if not has_output and not _is_mixed_outside(workshop):
-        yield OUTPUT, f"it has {len([*_layers(module)])} layers, and none for the output"
+    missing = dict(_missing(workshop, module, matrices))
+    yield from missing.items()
     for check in dict.fromkeys(check for check, _ in _PIECES.values()):
         said = [
             sentence.format(form[piece])
@@ -135,9 +131,17 @@ def equation(workshop: Workshop, part: str) -> Iterator[Verdict]:
             if own is check and form[piece] != RIGHT[piece]
         ]
         measured = f"{', '.join(said)}: that gives its output to rounding, and equation 1 gives one"
-        if not said and ((check is PROJECTIONS and shared) or (check is OUTPUT and not has_output)):
-            continue
-        yield check, f"{measured} that differs by up to {apart:.2g}" if said else None
+        if said or check not in missing:
+            yield check, f"{measured} that differs by up to {apart:.2g}" if said else None
+
+
+def _missing(workshop: Workshop, module: nn.Module, matrices: Matrices) -> Iterator[Verdict]:
+    """Tell which of the paper's matrices there are not, by the check that they belong to."""
+    if shares_heads(module.modules()):
+        d_k = SIZES.head_width
+        yield PROJECTIONS, f"three matrices, {d_k} by {d_k}, are those of all {SIZES.heads} heads"
+    if isinstance(matrices["W^O"], nn.Identity) and not _is_mixed_outside(workshop):
+        yield OUTPUT, "of the four matrices it has those of queries, keys and values only"
 
 
 def _is_mixed_outside(workshop: Workshop) -> bool:

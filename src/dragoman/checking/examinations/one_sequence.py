@@ -39,10 +39,9 @@ def reads_one_sequence(model: nn.Module) -> bool:
 def name_of_pair(model: nn.Module) -> str | None:
     """Return the name of the only argument of a model that takes it apart into two, if it does."""
     required = _required(model)
-    steps = pairwise(dis.get_instructions(inspect.unwrap(type(model).forward)))
-    pairs = {
-        one.argval for one, next_ in steps if (next_.opname, next_.arg) == ("UNPACK_SEQUENCE", 2)
-    }
+    code = getattr(inspect.unwrap(type(model).forward), "__code__", None)
+    steps = pairwise(dis.get_instructions(code)) if code else ()
+    pairs = {one.argval for one, two in steps if (two.opname, two.arg) == ("UNPACK_SEQUENCE", 2)}
     return required[0] if len(required) == 1 and required[0] in pairs else None
 
 

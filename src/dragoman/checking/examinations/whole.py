@@ -81,9 +81,10 @@ def _call(
 ) -> Tensor:
     given = {"source": source, "target": target, **masks}
     if _has_forward(model):
-        pair = name_of_pair(model)
-        told = {pair: (source, target)} if pair else bind(model, MODEL, given)
-        if not pair and not {id(source), id(target)} <= {id(value) for value in told.values()}:
+        if pair := name_of_pair(model):
+            return _call_with_pair(workshop, model, pair, source, target)
+        told = bind(model, MODEL, given)
+        if not {id(source), id(target)} <= {id(value) for value in told.values()}:
             raise NotCheckableError(
                 "its forward takes no source and target, and only encoder-decoders are examined"
             )
@@ -97,6 +98,21 @@ def _call(
     memory = call(encode, MODEL, {k: given[k] for k in ("source", "source_mask") if k in given})
     del given["source"]
     return _projected(workshop, model, call(decode, DECODE, {**given, "memory": memory}))
+
+
+def _call_with_pair(
+    workshop: Workshop, model: nn.Module, name: str, source: Tensor, target: Tensor
+) -> Tensor:
+    """Call a model whose only argument is taken apart into two.
+
+    Raises:
+        NotCheckableError: they are not source and target, as words and labels are not.
+    """
+    with suppress(*REFUSED, AttributeError):
+        output = _by_sentence(call_by_name(model, {name: (source, target)}), target)
+        if output.dim() > 2 and output.size(1) in (target.size(1), target.size(1) - 1):  # noqa: PLR2004
+            return _projected(workshop, model, output)
+    raise NotCheckableError(f"what `{name}` of its forward holds is not known")
 
 
 def _by_sentence(output: Tensor, target: Tensor) -> Tensor:
