@@ -42,9 +42,11 @@ class _Alike:
     def __init__(self, pattern: Any) -> None:
         self.pattern = pattern
         self.__signature__ = inspect.Signature(
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=value)
-            for name, value in _settings_in(pattern).items()
-            if name.isidentifier() and not iskeyword(name)
+            [
+                inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=value)
+                for name, value in _settings_in(pattern).items()
+                if name.isidentifier() and not iskeyword(name)
+            ]
         )
 
     def __call__(self, **settings: Any) -> Any:
