@@ -9,6 +9,7 @@ from dragoman.documents.archive import count_characters, read_archive
 from dragoman.documents.formats import OFFICE_PARTS
 
 MAIN = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+SHEET = "xl/worksheets/sheet1.xml"
 DRAWING = 'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"'
 ODS = (
     'xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" '
@@ -89,6 +90,23 @@ def test_texts_in_cells_and_in_drawings_are_translated() -> None:
 
     assert b"A DOG</t></is>" in changed["xl/worksheets/sheet1.xml"]
     assert b"<a:t>A BOX</a:t>" in changed["xl/drawings/drawing1.xml"]
+
+
+def test_a_text_where_results_stand_is_translated_unless_a_formula_computes_it() -> None:
+    sheet = (
+        f"<x:worksheet {MAIN.replace('xmlns', 'xmlns:x')}>"
+        '<x:c r="A1" t="str"><x:v>{}</x:v></x:c><x:c t="str"><x:v>{}</x:v></x:c>{}</x:worksheet>'
+    )
+    formula = '<x:c t="str"><x:f>IF(A1="Ready",B1,"")</x:f><x:v>a dog</x:v></x:c>'
+    for computed, named in (("", "READY"), (formula, "Ready")):
+        book = f"<workbook {MAIN}><sheets><sheet/></sheets></workbook>"
+        parts = {"xl/workbook.xml": book, SHEET: sheet.format("A cat\nSleeps", "Ready", computed)}
+        document = xlsx("", **parts)
+        assert pieces(document)[:2] == ["A cat", "Sleeps"]
+        changed = unpacked(translated(document))
+        expected = sheet.format("A CAT\nSLEEPS", named, computed)
+        assert changed[SHEET].decode().endswith(expected)
+        assert (b"fullCalcOnLoad" in changed["xl/workbook.xml"]) is bool(computed)
 
 
 REFERENCES = {

@@ -47,7 +47,9 @@ def find_references(parts: Iterable[str]) -> frozenset[str]:
     return frozenset(map(_normal, named))
 
 
-_COMPUTED_TEXT = re.compile(r"<(?:\w+:)?c\s(?:[^<>]*\s)?t=[\"']str[\"']")
+_COMPUTED_TEXT = re.compile(
+    r"<(?:[\w.-]+:)?c(?=[^<>]*\st=[\"']str[\"'])[^<>]*+>\s*<(?:[\w.-]+:)?f\b"
+)
 _BEFORE_COMPUTING = """
 fileVersion fileSharing workbookPr workbookProtection bookViews sheets functionGroups
 externalReferences definedNames

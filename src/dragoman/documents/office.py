@@ -33,6 +33,7 @@ from dragoman.translation import Alternative, join
 _HAS_NO_TEXT = re.compile(
     r"(?:\s|<\?[^>]*>|<![^>]*>)*<(?:[\w.-]+:)?"
     r"(?:workbook|table|pivotCacheDefinition|math|worksheet(?!.*(?:<(?:[\w.-]+:)?is[\s>]"
+    r"|<(?:[\w.-]+:)?c(?=[^<>]*\st=[\"']str[\"'])[^<>]*+>\s*<(?:[\w.-]+:)?v"
     r"|\s(?:tooltip|(?:prompt|error)(?:Title)?)=)))[\s>/]",
     re.DOTALL,
 )

@@ -29,14 +29,14 @@ class Spreadsheet:
     def paragraphs(self, root: Element) -> Iterator[Element]:
         """Find all texts that nothing refers to."""
         for element in root.iter():
-            if name_of(element) in ("si", "is", "text"):  # the last one is a note on a cell
+            if name_of(element) in ("si", "is", "text") or _is_plain(element):  # text: of a note
                 text = "".join(part.text or "" for part in self.read(element))
                 if not is_named(text, self._references):
                     yield element
 
     def read(self, paragraph: Element) -> list[Inline]:
         """Take a text apart. How it is pronounced is left out, as that of a translation differs."""
-        parts: list[Inline] = []
+        parts = list(_lines(paragraph.text or "", (), "")) if _is_plain(paragraph) else []
         for child in paragraph:
             if name_of(child) == "t":
                 parts += _lines(child.text or "", (), "")
@@ -47,10 +47,24 @@ class Spreadsheet:
 
     def fill(self, paragraph: Element, content: Sequence[Inline]) -> None:
         """Replace the content: by a text, or by runs; there is nothing else in a cell."""
+        text = "".join(part.text or "" for part in content)
         if any(part.around for part in content):
             paragraph[:] = [_run(paragraph, part) for part in content]
+        elif _is_plain(paragraph):
+            paragraph.text = text
         else:
-            paragraph[:] = [_text(paragraph, "".join(part.text or "" for part in content))]
+            paragraph[:] = [_text(paragraph, text)]
+
+
+def _is_plain(element: Element) -> bool:
+    """Tell whether an element is the text of a cell where the result of a formula would be.
+
+    Programs that write sheets fast, such as SheetJS, put it there, and no formula before it.
+    """
+    if name_of(element) != "v":
+        return False
+    cell = element.getparent()
+    return cell.get("t") == "str" and cell.find("{*}f") is None
 
 
 def _run(paragraph: Element, part: Inline) -> Element:
