@@ -195,6 +195,10 @@ def test_cells_of_open_document_stay_if_they_are_computed_or_named(mark: str) ->
         'content-validation table:condition="of:cell-content-is-in-list(&quot;Ready&quot;)"',
         'named-expression table:expression="of:=[.A1]=&quot;Ready&quot;"',
         'filter-condition table:value="Ready"',
+        'filter-set-item table:value="Ready"',
+        'data-pilot-field table:orientation="row" table:source-field-name="Ready"',
+        'map xmlns:style="s" style:condition="cell-content()=&quot;Ready&quot;"',
+        'condition xmlns:calcext="c" calcext:value="=&quot;Ready&quot;"',
     ],
 )
 def test_what_something_refers_to_in_open_document_stays(reference: str) -> None:

@@ -9,13 +9,14 @@ from dragoman.documents.paragraph import Element, in_namespace_of, name_of
 _IS = r"""=(?:"([^"]*)"|'([^']*)')"""
 _FORMULAS = re.compile(
     r"<(?:[\w.-]+:)?(?:f|formula[12]?|definedName)\b[^<>]*>([^<]*)"
-    rf"|\btable:(?:formula|condition|expression){_IS}"
+    rf"|\b(?:table:(?:formula|condition|expression)|style:condition|calcext:value){_IS}"
 )
 _LITERAL = re.compile(r'"((?:[^"]|"")*)"')
 _NAMES = re.compile(
     rf"<(?:[\w.-]+:)?(?:tableColumn|cacheField)\b[^<>]*?\sname{_IS}"
     rf"|<(?:[\w.-]+:)?(?:filter|customFilter)\b[^<>]*?\sval{_IS}"
-    rf"|<table:filter-condition\b[^<>]*?\stable:value{_IS}"
+    rf"|<table:filter-(?:condition|set-item)\b[^<>]*?\stable:value{_IS}"
+    rf"|<table:data-pilot-field\b[^<>]*?\stable:source-field-name{_IS}"
 )
 _LINE_FEED = re.compile("_x000a_", re.IGNORECASE)
 _COMPARES = re.compile(r"\A(?:<>|[<>]=?|=)")
