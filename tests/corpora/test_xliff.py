@@ -120,6 +120,16 @@ def test_a_unit_of_other_segments_on_either_side_is_one_pair(
     assert read(path) == [("A cat. A dog.", text, 3)]
 
 
+def test_what_a_reviser_has_deleted_is_no_part_of_a_translation(tmp_path: Path) -> None:
+    target = (
+        '<mrk mtype="seg" mid="2">Un <mrk mtype="x-sdl-deleted" id="d"><g id="3">to</g>po</mrk>'
+        '<mrk mtype="x-sdl-added" id="a">cane</mrk>.</mrk> <mrk mtype="seg" mid="1">Un gatto.</mrk>'
+    )
+    path = written(tmp_path / "a.sdlxliff", document(SEGMENTED.format(target)))
+
+    assert read(path) == [("A cat.", "Un gatto.", 4), ("A dog.", "Un cane.", 5)]
+
+
 def test_the_words_between_native_codes_are_kept_and_the_codes_are_not(tmp_path: Path) -> None:
     source = (
         'Press <bpt id="1">&lt;b&gt;</bpt>the <g id="5">red <mrk mtype="x">big</mrk></g> but<bx/>'

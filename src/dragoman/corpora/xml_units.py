@@ -53,13 +53,20 @@ class Element(NamedTuple):
 
 
 def walk(element: Element, closed: Collection[str]) -> "Iterator[Element | str]":
-    """Yield all that is in an element, in order, but not what is in others of some names."""
+    """Yield all that is in an element, in order, but not what is in others of some names.
+
+    Nor what a reviser has deleted, which Trados keeps in a mark for the next one to accept.
+    """
     waiting = element.content[::-1]  # not recursive: a file may nest as deeply as it likes
     while waiting:
         each = waiting.pop()
         yield each
-        if isinstance(each, Element) and each.name not in closed:
+        if isinstance(each, Element) and each.name not in closed and not _is_deleted(each):
             waiting += each.content[::-1]
+
+
+def _is_deleted(element: Element) -> bool:
+    return element.attributes.get("mtype", "").endswith("-deleted")
 
 
 def words(element: Element) -> str:
