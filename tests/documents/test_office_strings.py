@@ -13,6 +13,7 @@ OPEN_XML = "http://schemas.openxmlformats.org"
 P = f'xmlns:p="{OPEN_XML}/presentationml/2006/main"'
 A = f'xmlns:a="{OPEN_XML}/drawingml/2006/main"'
 C = f'xmlns:c="{OPEN_XML}/drawingml/2006/chart"'
+CHART_2016 = 'xmlns:x="http://schemas.microsoft.com/office/drawing/2014/chartex"'
 SHEET = f'xmlns="{OPEN_XML}/spreadsheetml/2006/main"'
 MICROSOFT = "http://schemas.microsoft.com/office/spreadsheetml/2018/threadedcomments"
 DC = 'xmlns:dc="http://purl.org/dc/elements/1.1/"'
@@ -59,6 +60,12 @@ SAID = {
     ),
     "xl/worksheets/sheet3.xml": f'<worksheet {SHEET}><dataValidation prompt="{{}}"/></worksheet>',
     "xl/worksheets/sheet.xml": f'<worksheet {SHEET}><hyperlink tooltip="{{}}"/></worksheet>',
+    "word/drawings/drawing1.xml": '<d:a xmlns:d="d"><d:cNvPr descr="{}"/></d:a>',
+    "ppt/charts/chartEx1.xml": (
+        f"<x:chart {CHART_2016}><x:txData><x:v>{{}}</x:v></x:txData><x:strDim><x:lvl>"
+        "<x:pt>{}</x:pt></x:lvl></x:strDim><x:numDim><x:lvl><x:pt>1E5</x:pt></x:lvl></x:numDim>"
+        "</x:chart>"
+    ),
     "xl/drawings/drawing1.xml": '<d:a xmlns:d="d"><d:cNvPr descr="{}"/></d:a>',
     "content.xml": f"<a {SVG}><svg:title>{{}}</svg:title><svg:desc>{{}}</svg:desc></a>",
     "Object 1/content.xml": (

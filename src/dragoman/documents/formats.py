@@ -15,12 +15,15 @@ OFFICE_PARTS = re.compile(
     r"word/(?:document|header|footer|footnotes|endnotes|comments|styles|settings|numbering)\d*\.xml"
     r"|ppt/(?:presentation|comments/\w+|(?:slides/slide|notesSlides/notesSlide|slideLayouts/slideLayout"
     r"|slideMasters/slideMaster|notesMasters/notesMaster)\d*)\.xml"
-    r"|(?:word|ppt|xl)/(?:charts/chart|diagrams/(?:data|drawing))\d*\.xml"  # diagrams: SmartArt
+    r"|(?:word|ppt|xl)/(?:charts/chart(?:Ex)?|diagrams/(?:data|drawing)|drawings/drawing)\d*\.xml"
     r"|(?:Object \d+/)?content\.xml|styles\.xml|meta\.xml|docProps/core\.xml"
-    r"|xl/(?:sharedStrings|workbook|worksheets/sheet\d*|drawings/drawing\d*|tables/table\d*"
+    r"|xl/(?:sharedStrings|workbook|worksheets/sheet\d*|tables/table\d*"
     r"|comments/?(?:comment)?\d*|threadedComments/threadedComment\d*|pivotCache/pivotCacheDefinition\d*)\.xml"
 )
-"""The names of the files of such an archive that have text, or say in which language it is."""
+"""The names of the files of such an archive that have text, or say in which language it is.
+
+Diagrams are SmartArt, and a drawing may be upon a chart, also in Word.
+"""
 
 BOOK_PARTS = re.compile(r"(?!META-INF/|__MACOSX/).+\.(?:x?html?|xml|ncx|opf)", re.IGNORECASE)
 """The names of the files of a book that may have text; a Mac adds others of the same names."""

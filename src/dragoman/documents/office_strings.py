@@ -86,12 +86,13 @@ def _speaks(text: str) -> bool:
 
 
 def _places(root: Element) -> Iterator[StringPlace]:
-    for element in root.iter(*_SAID, *(f"{{*}}{name}" for name in ("text", "v", *_ATTRIBUTES))):
+    names = ("text", "v", "pt", *_ATTRIBUTES)
+    for element in root.iter(*_SAID, *(f"{{*}}{name}" for name in names)):
         if element.tag in _SAID or _is_comment(element) or _is_of_chart(element):
             yield StringPlace(element)
-        names = () if _is_bullet(element) else _ATTRIBUTES.get(name_of(element), ())
-        for attribute in element.attrib if names else ():
-            if attribute.rpartition("}")[2] in names:
+        spoken = () if _is_bullet(element) else _ATTRIBUTES.get(name_of(element), ())
+        for attribute in element.attrib if spoken else ():
+            if attribute.rpartition("}")[2] in spoken:
                 yield StringPlace(element, attribute)
 
 
@@ -111,9 +112,9 @@ def _is_comment(element: Element) -> bool:
 
 def _is_of_chart(element: Element) -> bool:
     """Tell whether an element is the name of a series or a category in a chart, or a label."""
-    if name_of(element) != "v" or "chart" not in element.tag:
+    if name_of(element) not in ("v", "pt") or "chart" not in element.tag:
         return False
-    parent = element.getparent()
-    if name_of(parent) == "pt":
-        return name_of(parent.getparent()) in _IN_CHART
-    return name_of(parent) == "tx"
+    parent, around, *_ = (*map(name_of, element.iterancestors()), "", "")
+    if name_of(element) == "pt":  # in the kinds of Office 2016, such as waterfalls
+        return around == "strDim"
+    return around in _IN_CHART if parent == "pt" else parent in ("tx", "txData")
