@@ -77,6 +77,23 @@ def test_characters_are_translated_without_how_they_are_read() -> None:
     assert body(translated(document)) == "<text:p>この猫です</text:p>"
 
 
+def test_a_control_is_taken_off_data_that_would_replace_its_translation() -> None:
+    control = "<w:sdt><w:sdtPr>{}<w:{}/></w:sdtPr><w:sdtContent>{}</w:sdtContent></w:sdt>"
+    bound = '<w:dataBinding w:xpath="/a:{}[1]/a:{}[1]" w:storeItemID="{{1}}"/>'
+    summary, title = bound.format("Cover", "title"), bound.format("coreProperties", "title")
+    texts = (run(text) for text in ("a cat", "A CAT"))
+    before, after = (
+        paragraph(
+            control.format(summary if text == run("a cat") else "", "text", text),
+            control.format(title, "text", text),
+            control.format(summary, "dropDownList", text),
+            control.format(summary, "text", run("42")),
+        )
+        for text in texts
+    )
+    assert body(translated(docx(before))) == after
+
+
 @pytest.mark.parametrize("sign", [".", "!", "?", "…", "؟", "।"])
 def test_a_sentence_ends_before_the_mark_of_a_note(sign: str) -> None:
     document = docx(paragraph(run(f"A cat{sign}"), thing("footnoteReference"), run(" A dog.")))

@@ -18,6 +18,7 @@ from dragoman.documents.formulas import (
     is_named,
 )
 from dragoman.documents.languages import turns
+from dragoman.documents.office_controls import disconnect_controls
 from dragoman.documents.office_direction import lay_down, turn
 from dragoman.documents.office_language import name_language, say_for_script
 from dragoman.documents.office_open_xml import OfficeOpenXml
@@ -126,6 +127,7 @@ class _Part:
         """Change what depends on the language of a part, and not on its words."""
         name_language(root, self._reader)
         say_for_script(root, self._reader)
+        disconnect_controls(root)
         if name_of(root) == "workbook":  # which is read for nothing else
             compute_on_opening(root)
         if loses_columns(self._reader.source, self._reader.target):
