@@ -313,6 +313,16 @@ def test_a_space_between_words_of_one_format_has_none_of_its_own() -> None:
     assert body(translated(document)) == paragraph(run("A CAT", bold), run(" SLEEPS."))
 
 
+def test_a_blank_to_fill_in_keeps_the_line_below_it_and_its_length() -> None:
+    line = "<w:u/>"
+    blank, red = run("    \u00a0 ", line), "<w:color/>"
+    document = docx(paragraph(run("A "), blank, run(" c"), run("at", red), run(", a d"), blank))
+    assert pieces(document)[0] == "A {x0} cat, a d{x1}"
+    assert body(translated(document)) == paragraph(
+        run("A "), blank, run(" C"), run("AT", red), run(", A D"), blank
+    )
+
+
 def test_text_within_text_is_translated_too() -> None:
     box = f"<w:r><w:pict><w:txbxContent>{paragraph(run('a box'))}</w:txbxContent></w:pict></w:r>"
     control = f"<w:sdt><w:sdtContent>{run('a choice')}</w:sdtContent></w:sdt>"

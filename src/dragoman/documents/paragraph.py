@@ -31,6 +31,9 @@ XML_SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 """The attribute by which white space at both ends stays."""
 
 _RULES = Rules(untranslated=frozenset(), inline=frozenset({"g"}), is_xml=True)
+_BLANK = re.compile(r"\s{3,}")
+"""What is there to be written on if it has a format of its own, such as a line below it."""
+
 _MARK = re.compile(rf'<g id="(?P<tag>\d+)">|</g>|(?P<placeholder>{PLACEHOLDER.pattern})')
 
 
@@ -199,10 +202,11 @@ def _read(parts: Sequence[Inline], reader: TextReader) -> _Stretch:
     tags: list[Inline] = []
     placeholders: dict[str, list[Inline]] = {}
     shown = ""
-    for form, group in groupby(zip(parts, _forms(parts), strict=True), key=lambda pair: pair[1]):
+    forms = _forms(parts, usual)
+    for form, group in groupby(zip(parts, forms, strict=True), key=lambda pair: pair[1]):
         same = [part for part, _ in group]
         text = ""
-        for is_thing, run in groupby(same, key=lambda part: part.text is None):
+        for is_thing, run in groupby(same, key=lambda part: _is_thing(part, usual)):
             if is_thing:
                 name = next(names)
                 placeholders[name] = list(run)
@@ -218,7 +222,12 @@ def _read(parts: Sequence[Inline], reader: TextReader) -> _Stretch:
     return _Stretch(tags, placeholders, base, reader.read_markup(shown, _RULES))
 
 
-def _forms(parts: Sequence[Inline]) -> Iterator[str | None]:
+def _is_thing(part: Inline, usual: str) -> bool:
+    """Tell whether a part is shown as a placeholder."""
+    return part.text is None or (part.format != usual and _BLANK.fullmatch(part.text) is not None)
+
+
+def _forms(parts: Sequence[Inline], usual: str) -> Iterator[str | None]:
     """Tell the format of each part; a thing has that of text beside it in the same elements."""
     for i, part in enumerate(parts):
         beside = [*parts[max(0, i - 1) : i], *parts[i + 1 : i + 2]] if part.around else []
@@ -227,7 +236,7 @@ def _forms(parts: Sequence[Inline]) -> Iterator[str | None]:
             for other in beside
             if other.text is not None and other.around == part.around
         ]
-        yield part.format if part.text is not None else next(iter(formats), None)
+        yield next(iter(formats), None) if _is_thing(part, usual) else part.format
 
 
 def _with_even_gaps(parts: Sequence[Inline]) -> list[Inline]:
@@ -235,7 +244,7 @@ def _with_even_gaps(parts: Sequence[Inline]) -> list[Inline]:
     found = list(parts)
     for i in range(1, len(parts) - 1):
         before, gap, after = found[i - 1 : i + 2]
-        is_gap = gap.text is not None and not gap.text.strip()
+        is_gap = gap.text is not None and not gap.text.strip() and not _BLANK.match(gap.text)
         if is_gap and None not in (before.text, after.text) and before.format == after.format:
             found[i] = before._replace(text=gap.text)
     return found
