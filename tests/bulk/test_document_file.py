@@ -137,6 +137,18 @@ def test_a_fault_that_the_document_itself_finds_is_told(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("page", ["<p><img src='a.png'></p>", "<p translate='no'>A cat</p>", ""])
+def test_a_document_without_a_text_to_translate_is_told_of(tmp_path: Path, page: str) -> None:
+    path = tmp_path / "a.html"
+    path.write_text(page, encoding="utf-8")
+    written = BytesIO()
+
+    told = DocumentFile(path, READER).put_together(written, [])
+
+    assert told == [f"{path}: no text to translate was found in it"]
+    assert page in written.getvalue().decode()
+
+
 def test_a_job_tells_faults_when_the_document_is_whole(page_job: Job) -> None:
     told: list[Progress] = []
     translate_files(page_job, in_this_process, told.append)

@@ -518,6 +518,10 @@ def test_open_document_has_spans_in_spans_and_notes_in_paragraphs() -> None:
         (packed({"word/document.xml": b"<w:p>"}), "its XML is not well-formed"),
         (packed({"a": b""}), "it has no text that is read"),
         (
+            docx(paragraph(run("A cat")) + '<w:altChunk w:id="1"/>'),
+            "text of it is in a file within",
+        ),
+        (
             packed({"content.xml": b"<!DOCTYPE a [<!ENTITY b 'c'>]><p>&b;</p>"}),
             "it declares entities",
         ),

@@ -90,6 +90,8 @@ class DocumentFile:
         ]
         translated = self._passage.put_together(translations)
         stream.write(self._format.write(translated.text, self._content))
+        if not self._passage.pieces:
+            return [f"{self._path}: no text to translate was found in it"]
         return [self._tell(fault) for fault in translated.faults]
 
     def _tell(self, fault: str) -> str:

@@ -40,6 +40,9 @@ _HAS_NO_TEXT = re.compile(
 )
 """Parts without text of their own: others have what they name, or it is a formula."""
 
+_NOT_READ_IN = re.compile(r"<(?:[\w.-]+:)?altChunk\b")
+"""What stands in DOCX for a file, such as a page, which Word reads in when it opens the document."""
+
 _SHEET_VIEW, _SHEETS = "sheetView", "sheets>"
 """What says how the columns of a sheet run, and what only a workbook has."""
 
@@ -91,9 +94,13 @@ def take_office_apart(text: str, reader: TextReader) -> Document:
     """Take the parts of an office document apart, as `read_archive` returns them.
 
     Raises:
-        DocumentError: one is not well-formed.
+        DocumentError: one is not well-formed, or stands for a file of another kind.
     """
     parts = text.split(END)
+    if any(map(_NOT_READ_IN.search, parts)):
+        raise DocumentError(
+            None, "text of it is in a file within it (altChunk); open it in Word, and save it anew"
+        )
     references = find_references(parts)
     computes = any(map(has_computed_text, parts))
 
