@@ -41,7 +41,7 @@ _HAS_NO_TEXT = re.compile(
 """Parts without text of their own: others have what they name, or it is a formula."""
 
 _NOT_READ_IN = re.compile(r"<(?:[\w.-]+:)?altChunk\b")
-"""What stands in DOCX for a file, such as a page, which Word reads in when it opens the document."""
+"""What stands in DOCX for a file, such as a page, which Word reads in when it opens that."""
 
 _SHEET_VIEW, _SHEETS = "sheetView", "sheets>"
 """What says how the columns of a sheet run, and what only a workbook has."""
