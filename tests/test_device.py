@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import torch
 
+import dragoman
 from dragoman.device import (
     choose_device,
     compute_in_one_thread,
@@ -129,31 +130,60 @@ def test_only_the_thread_that_asks_computes_in_one() -> None:
         assert after.submit(torch.get_num_threads).result() == 2
 
 
+UNSET = {"OMP_WAIT_POLICY": "", "GOMP_SPINCOUNT": ""}
+
+
+def said_while_loading(command: str, directory: Path, **variables: str) -> str:
+    """Begin to train something that is not there, and return what was said."""
+    missing = str(directory / "missing")
+    recipe = directory / "recipe.toml"
+    recipe.write_text(
+        'source_language = "en"\ntarget_language = "it"\n'
+        'corpora.train = [{ path = "missing" }]\nmodel.preset = "tiny"\n'
+    )
+    words = {
+        "train": [str(recipe)],
+        "finetune": [missing, missing],
+        "distill": [missing, missing, "--student", "tiny-6-1"],
+    }[command]
+    environment = {**os.environ, **UNSET, **variables}
+    done = subprocess.run(
+        [sys.executable, "-m", "dragoman", command, *words, "-o", str(directory / "run")],
+        env={name: value for name, value in environment.items() if value},
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    return done.stderr
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="of the OpenMP of GCC")
-@pytest.mark.parametrize("command", ["train", "finetune", "distill"])
-def test_the_threads_of_a_training_do_not_spin_for_long(command: str, tmp_path: Path) -> None:
+def test_the_threads_of_a_training_do_not_spin_for_long(tmp_path: Path) -> None:
     """The library of PyTorch says so itself, when it is loaded."""
-    missing = str(tmp_path / "missing")
-    options = ["-o", str(tmp_path / "run")]
-    options += [] if command == "train" else [missing]
-    options += ["--student", "tiny-6-1"] if command == "distill" else []
+    said = said_while_loading("train", tmp_path, OMP_DISPLAY_ENV="verbose")
 
-    def said(**more: str) -> str:
-        environment = {**os.environ, "OMP_DISPLAY_ENV": "verbose", **more}
-        environment = {name: value for name, value in environment.items() if value}
-        done = subprocess.run(
-            [sys.executable, "-m", "dragoman", command, missing, *options],
-            env=environment,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 1
-        return done.stderr
+    assert "GOMP_SPINCOUNT = '5000'" in said
 
-    usual = {"OMP_WAIT_POLICY": "", "GOMP_SPINCOUNT": ""}
-    assert "GOMP_SPINCOUNT = '5000'" in said(**usual)
-    if command != "train":  # all set it in the same place
-        return
-    assert "GOMP_SPINCOUNT = '7'" in said(**usual | {"GOMP_SPINCOUNT": "7"})
-    assert "GOMP_SPINCOUNT = '5000'" not in said(**usual | {"OMP_WAIT_POLICY": "active"})
+
+@pytest.mark.parametrize(
+    ("command", "given", "expected"),
+    [
+        ("train", {"GOMP_SPINCOUNT": "7"}, "7"),
+        ("train", {"OMP_WAIT_POLICY": "active"}, "None"),
+        ("finetune", {}, "5000"),
+        ("distill", {}, "5000"),
+    ],
+)
+def test_how_long_threads_spin_is_known_before_pytorch_is_loaded(
+    command: str, given: dict[str, str], expected: str, tmp_path: Path
+) -> None:
+    """Something else is loaded in its place: it takes seconds."""
+    (tmp_path / "torch.py").write_text(
+        "import os, sys\nsys.exit(os.getenv('GOMP_SPINCOUNT', 'None'))"
+    )
+    path = os.pathsep.join([str(tmp_path), str(Path(dragoman.__file__ or "").parents[1])])
+
+    said = said_while_loading(command, tmp_path, PYTHONPATH=path, **given)
+
+    assert said.splitlines()[-1] == expected

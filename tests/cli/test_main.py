@@ -206,7 +206,6 @@ def test_what_needs_less_memory_is_said_to_commands_that_have_a_setting_for_it(
         (["inspect", str(MODEL)], "1"),
         (["translate", str(MODEL), str(SENTENCES), "--engine", "pytorch"], "1"),
         (["--help"], "1"),
-        (["explain", str(MODEL), "the cat", "--json"], "1"),
         (["explain", str(MODEL), "the cat", "--json"], ""),
     ],
 )

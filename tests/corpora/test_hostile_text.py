@@ -118,7 +118,6 @@ training = {{ device = "cpu" }}
     ("command", "corpus"),
     [
         ("train recipe.toml", "pipe"),
-        ("train recipe.toml", "/dev/zero"),
         ("corpus check /dev/zero", "/dev/zero"),
         ("corpus check --source /dev/zero --target /dev/zero", "/dev/zero"),
     ],

@@ -83,8 +83,7 @@ def assert_same_search(
     ],
     ids=["beam", "n-best", "greedy", "sampling"],
 )
-@pytest.mark.parametrize("num_begun", [0, 3])
-@pytest.mark.parametrize("tokens_at_once", [4, 20])
+@pytest.mark.parametrize(("num_begun", "tokens_at_once"), [(0, 20), (3, 4)])
 def test_a_search_that_replays_finds_the_same(
     config: SearchConfig,
     num_begun: int,

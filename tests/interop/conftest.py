@@ -200,7 +200,9 @@ def exported(
     tokenizers: dict[str, TokenizerPair], tmp_path_factory: pytest.TempPathFactory
 ) -> Exported:
     """Export a model with sinusoids to ONNX."""
-    return export_to_onnx(tmp_path_factory.mktemp("traced"), tokenizers, "tensor2tensor")
+    return export_to_onnx(
+        tmp_path_factory.mktemp("traced"), tokenizers, "tensor2tensor", num_decoder_layers=2
+    )
 
 
 @pytest.fixture(scope="session")
@@ -208,11 +210,17 @@ def exported_rotary(
     tokenizers: dict[str, TokenizerPair], tmp_path_factory: pytest.TempPathFactory
 ) -> Exported:
     """Export a model with rotary positions to ONNX."""
-    return export_to_onnx(tmp_path_factory.mktemp("turned"), tokenizers, "rotary")
+    return export_to_onnx(
+        tmp_path_factory.mktemp("turned"), tokenizers, "rotary", num_decoder_layers=1
+    )
 
 
 def export_to_onnx(
-    path: Path, tokenizers: dict[str, TokenizerPair], positional_encoding: str
+    path: Path,
+    tokenizers: dict[str, TokenizerPair],
+    positional_encoding: str,
+    *,
+    num_decoder_layers: int,
 ) -> Exported:
     """Export a model to ONNX, in a process whose tensors nobody checks: tracing is slow."""
     torch.manual_seed(1)
@@ -221,7 +229,7 @@ def export_to_onnx(
         tokenizers,
         end=1.0,
         num_encoder_layers=1,
-        num_decoder_layers=2,
+        num_decoder_layers=num_decoder_layers,
         tied_embeddings="all",
         positional_encoding=positional_encoding,
     )

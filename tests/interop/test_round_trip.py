@@ -25,7 +25,7 @@ SaveMarian = Callable[..., Any]
 @pytest.fixture
 def original(save_marian: SaveMarian, tmp_path: Path) -> Path:
     """Make a model that likes to end, and never says what is no text."""
-    theirs = save_marian()
+    theirs = save_marian(encoder_layers=1, decoder_layers=2)
     theirs.final_logits_bias[0, theirs.config.eos_token_id] = 3.0
     theirs.final_logits_bias[0, [1, theirs.config.pad_token_id]] = -30.0
     theirs.save_pretrained(tmp_path)

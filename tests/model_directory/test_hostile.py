@@ -202,33 +202,34 @@ def test_damage_with_its_checksums_mended_is_refused_or_harmless(
 
 
 PROGRAM = """
-import hashlib, re, resource, sys, torch
+import os, resource, sys, torch
 from pathlib import Path
 from dragoman.model_directory import ModelDirectory, ModelError
-model = Path(sys.argv[1])
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-try:
-    ModelDirectory(model).load_transformer()
-except ModelError as error:
-    print(error)
-print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
+for model in map(Path, sys.argv[1:]):
+    if os.fork() == 0:
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        try:
+            ModelDirectory(model).load_transformer()
+        except ModelError as error:
+            print(error)
+        grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+        print(grown // 1024, flush=True)
+        os._exit(0)
+    assert os.wait()[1] == 0
 """
+GIANTS: list[tuple[str, bytes | None]] = [
+    ("d_ff = 262144", None),
+    ("num_encoder_layers = 1000", None),
+    ("d_model = 1000000000", None),
+    ("source_vocab_size = 1000000000000", None),
+    ("pad = 1000000", None),
+    ("eos = -5", None),
+    ("d_ff = 32", struct.pack("<Q", 2**63) + b"{}"),
+    ("d_ff = 32", struct.pack("<Q", 99_000_000) + b"{" + b" " * 99_000_000),
+]
 
 
-@pytest.mark.parametrize(
-    ("setting", "weights"),
-    [
-        ("d_ff = 262144", None),
-        ("num_encoder_layers = 1000", None),
-        ("d_model = 1000000000", None),
-        ("source_vocab_size = 1000000000000", None),
-        ("pad = 1000000", None),
-        ("eos = -5", None),
-        ("d_ff = 32", struct.pack("<Q", 2**63) + b"{}"),
-        ("d_ff = 32", struct.pack("<Q", 99_000_000) + b"{" + b" " * 99_000_000),
-    ],
-)
-def test_a_giant_takes_no_memory(model: Path, setting: str, weights: bytes | None) -> None:
+def make_giant(model: Path, setting: str, weights: bytes | None) -> None:
     description = model / "model.toml"
     text = description.read_text()
     key = setting.partition(" = ")[0]
@@ -239,17 +240,27 @@ def test_a_giant_takes_no_memory(model: Path, setting: str, weights: bytes | Non
         text = text.replace(before, f'weights_sha256 = "{hashlib.sha256(weights).hexdigest()}"')
     description.write_text(text)
 
+
+def test_a_giant_takes_no_memory(model: Path, tmp_path: Path) -> None:
+    """Each in a process of its own, a fork of one that has loaded PyTorch."""
+    models = [shutil.copytree(model, tmp_path / str(number)) for number in range(len(GIANTS))]
+    for path, (setting, weights) in zip(models, GIANTS, strict=True):
+        make_giant(path, setting, weights)
+
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(model)],
+        [sys.executable, "-c", PROGRAM, *models],
         capture_output=True,
         text=True,
         check=True,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (8 * 2**30, 8 * 2**30)),
     )
 
-    sentence, grown = done.stdout.strip().split("\n")
-    assert str(model) in sentence
-    assert int(grown) < MOST_MEMORY + len(weights or b"") // 2**20
+    said = done.stdout.splitlines()
+    for path, (_, weights), sentence, grown in zip(
+        models, GIANTS, said[::2], said[1::2], strict=True
+    ):
+        assert str(path) in sentence
+        assert int(grown) < MOST_MEMORY + len(weights or b"") // 2**20, path
 
 
 WHILE_USED = """

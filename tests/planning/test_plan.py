@@ -309,6 +309,8 @@ def test_what_is_planned_can_be_trained(
     pairs.write_text("".join(pairs.read_text().splitlines(keepends=True)[-400:]))
     recipe = tmp_path / "my.toml"
     command = ["plan", str(pairs), "--languages", "en-it", "--minutes", "600", "-o", str(recipe)]
+    (tmp_path / "secrets.py").write_text("raise RuntimeError('this is of whoever has the text')")
+    monkeypatch.chdir(tmp_path)
 
     assert main([*command, "--json"]) == 0
 

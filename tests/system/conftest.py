@@ -1,17 +1,24 @@
-"""Run the command line as a user does: another process, real files."""
+"""Run the command line as a user does, on real files."""
 
 import os
 import random
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from dragoman import cli
 
-Run = Callable[..., subprocess.CompletedProcess[str]]
+
+class Said(NamedTuple):
+    """What a command has written."""
+
+    stdout: str
+    stderr: str
+
+
+Run = Callable[..., Said]
 
 REVERSE_RECIPE = """
 source_language = "forward"
@@ -73,20 +80,18 @@ def workspace(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def dragoman(workspace: Path) -> Run:
-    """Run a command in the workspace, on one thread."""
+def dragoman(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Run:
+    """Run a command in the workspace, in this process: to load PyTorch once more takes seconds."""
+    monkeypatch.chdir(workspace)
 
-    def run(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
-        process = subprocess.run(
-            [sys.executable, "-m", "dragoman", *arguments],
-            cwd=workspace,
-            env=environment(),
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert process.returncode == code, process.stderr
-        return process
+    def run(*arguments: str, code: int = 0) -> Said:
+        capsys.readouterr()
+        returned = cli.main(arguments)
+        said = Said(*capsys.readouterr())
+        assert returned == code, said.stderr
+        return said
 
     return run
 

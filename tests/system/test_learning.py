@@ -1,15 +1,13 @@
 """Models that learn, through the command line."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
-from subprocess import CompletedProcess
 
 import pytest
 
 from dragoman.training.journal import read_journal
 
-Run = Callable[..., "CompletedProcess[str]"]
+from .conftest import Run
 
 pytestmark = pytest.mark.slow
 
@@ -25,17 +23,5 @@ def test_the_reverse_task_is_learnt(dragoman: Run, workspace: Path) -> None:
     card = (workspace / "run" / "README.md").read_text()
     assert "| train | 1 | 6,000 | 6,000 | - |" in card
     assert "tok:13a" in card
-
-
-def test_one_batch_is_overfitted(dragoman: Run, workspace: Path) -> None:
-    few = (workspace / "train.tsv").read_text().split("\n")[:60]
-    (workspace / "few.tsv").write_text("\n".join(few) + "\n")
-    settings = ["corpora.train=[{path='few.tsv'}]", "training.updates=150", "model.dropout=0.0"]
-    settings += ["search.max_length_ratio=0", "search.max_length_extra=9"]
-
-    dragoman("train", "reverse.toml", "-o", "run", *(x for s in settings for x in ("--set", s)))
-
-    updates = [
-        e for e in read_journal(workspace / "run" / "journal.jsonl") if e["event"] == "update"
-    ]
-    assert updates[-1]["loss"] < 0.1
+    events = read_journal(workspace / "run" / "journal.jsonl")
+    assert [e["loss"] for e in events if e["event"] == "update"][-1] < 0.1

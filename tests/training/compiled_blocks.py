@@ -144,9 +144,8 @@ def losses_with_dropout(positional_encoding: str, dtype: torch.dtype) -> list[fl
     return losses
 
 
-def main(positional_encoding: str, format_of_numbers: str) -> None:
-    """Validate and train with and without compilation."""
-    dtype = getattr(torch, format_of_numbers)
+def compare_losses(positional_encoding: str, dtype: torch.dtype) -> dict[str, Any]:
+    """Validate, and compute gradients for three shapes, with and without compilation."""
     plain, compiled = (objective(positional_encoding, dtype) for _ in range(2))
     counter = Counter()
     with compiled_by(counter):
@@ -166,7 +165,7 @@ def main(positional_encoding: str, format_of_numbers: str) -> None:
     ]
     # Some should be zero and are what rounding leaves, so each is compared with the largest of all.
     largest = max(float(one.abs().max()) for one, _ in gradients)
-    report = {
+    return {
         "graphs of a validation": graphs_of_validation,
         "graphs": counter.graphs,
         "losses": losses,
@@ -175,13 +174,13 @@ def main(positional_encoding: str, format_of_numbers: str) -> None:
         ),
         "same names": list(weights_of(plain)) == list(weights_of(compiled)),
     }
-    if dtype == torch.float32:
-        report.update(compare_trainings(positional_encoding))
-        report["losses with dropout"] = losses_with_dropout(positional_encoding, dtype)
-    else:
-        report["graphs side by side"] = graphs_side_by_side(positional_encoding, dtype)
-    json.dump(report, sys.stdout)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    report = {
+        **compare_losses("interleaved", torch.bfloat16),
+        "graphs side by side": graphs_side_by_side("interleaved", torch.bfloat16),
+        **compare_trainings("rotary"),
+        "losses with dropout": losses_with_dropout("rotary", torch.float32),
+    }
+    json.dump(report, sys.stdout)

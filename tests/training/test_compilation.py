@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 from contextlib import nullcontext
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,35 +17,28 @@ from dragoman.training.config import TrainingConfig
 
 pytestmark = pytest.mark.timeout(900)  # on a busy machine, compiling takes long
 
-TOLERANCE = {"float32": 1e-6, "bfloat16": 1e-2}
-"""Relative, of a loss. Compiled blocks turn queries and keys by the equation, which rounds in other
-places."""
+SINGLE, HALF = 1e-6, 1e-2
+"""Relative differences of a loss. Compiled blocks turn queries and keys by the equation, which
+rounds in other places."""
 
 
-SINGLE, HALF = ("rotary", "float32"), ("interleaved", "bfloat16")
-"""Each kind of positions and each format once, as most of a minute goes into compiling."""
+@pytest.fixture(scope="module")
+def report() -> dict[str, Any]:
+    """Compare both ways in a process of its own, each kind of positions in one format.
 
-
-@pytest.fixture(scope="module", params=[SINGLE, HALF], ids=" in ".join)
-def report(request: pytest.FixtureRequest) -> dict[str, Any]:
-    return report_of(*request.param)
-
-
-@cache
-def report_of(positional_encoding: str, format_of_numbers: str) -> dict[str, Any]:
-    """Compare both ways in a process of its own."""
+    Most of a minute goes into compiling.
+    """
     command = [sys.executable, "-m", "tests.training.compiled_blocks"]
-    command += [positional_encoding, format_of_numbers]
     found = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True)
     answer: dict[str, Any] = json.loads(found.stdout)
-    return {**answer, "tolerance": TOLERANCE[format_of_numbers]}
+    return answer
 
 
 def test_losses_and_gradients_are_those_of_the_blocks_as_written(report: dict[str, Any]) -> None:
     assert len(report["losses"]) == 3
     for plain, compiled in report["losses"]:
-        assert compiled == pytest.approx(plain, rel=report["tolerance"])
-    assert report["largest difference of gradients"] < 10 * report["tolerance"]
+        assert compiled == pytest.approx(plain, rel=HALF)
+    assert report["largest difference of gradients"] < 10 * HALF
     assert report["same names"]
 
 
@@ -55,24 +47,24 @@ def test_neither_each_block_nor_each_shape_is_compiled(report: dict[str, Any]) -
     assert 3 <= report["graphs"] <= 6
 
 
-def test_how_many_sentences_share_a_row_of_attention_makes_no_other_graph() -> None:
+def test_how_many_sentences_share_a_row_of_attention_makes_no_other_graph(
+    report: dict[str, Any],
+) -> None:
     # In bf16 those that fit into a tile have a graph, and those that do not.
-    assert 2 <= report_of(*HALF)["graphs side by side"] <= 6
+    assert 2 <= report["graphs side by side"] <= 6
 
 
-def test_compiled_dropout_drops_what_it_would_as_written() -> None:
-    report = report_of(*SINGLE)
+def test_compiled_dropout_drops_what_it_would_as_written(report: dict[str, Any]) -> None:
     plain, compiled = report["losses with dropout"]
-    assert compiled == pytest.approx(plain, rel=report["tolerance"])
+    assert compiled == pytest.approx(plain, rel=SINGLE)
 
 
 def test_a_validation_compiles_nothing(report: dict[str, Any]) -> None:
     assert report["graphs of a validation"] == 0
 
 
-def test_a_training_with_compiled_blocks_learns_the_same() -> None:
-    report = report_of(*SINGLE)
-    assert report["difference of what was learnt"] < 10 * report["tolerance"]
+def test_a_training_with_compiled_blocks_learns_the_same(report: dict[str, Any]) -> None:
+    assert report["difference of what was learnt"] < 10 * SINGLE
     assert report["graphs of a training"] >= 2
 
 

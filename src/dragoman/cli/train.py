@@ -42,17 +42,18 @@ def train(
         minutes. The default is 60.
     """
     sleep_while_waiting()
+    from dragoman.recipe import read_recipe
+
+    settings, written, given = read_recipe(recipe, set_)  # before PyTorch is loaded: seconds
     from dragoman.corpora.languages import warn_of_unknown
     from dragoman.errors import UsageError
     from dragoman.pipeline.run import train_model
     from dragoman.planning.planned_run import plan_run, sizes_of
-    from dragoman.recipe import read_recipe
     from dragoman.training.display import ConsoleDisplay
     from dragoman.training.distributed import rank
 
     directory = output or Path("runs") / recipe.stem
     display = ConsoleDisplay()
-    settings, written, given = read_recipe(recipe, set_)
     if rank() == 0:
         warn_of_unknown(settings.languages, display.message)
     if not (sizes := sizes_of(given)):
