@@ -1,7 +1,6 @@
 """A run writes only into a directory that is new or its own."""
 
 import json
-import re
 import subprocess
 import sys
 import tomllib
@@ -175,32 +174,33 @@ def no(file, operation):
 fcntl.flock = no
 from dragoman.pipeline.claim import RunError, only_one
 
-with only_one(Path(sys.argv[1])):
+for _ in range(2):
     if os.fork() == 0:
-        try:
-            only_one(Path(sys.argv[1])).__enter__()
-        except RunError as error:
-            os.write(1, str(error).encode())
-        os._exit(0)
+        with only_one(Path(sys.argv[1])):
+            if os.fork() == 0:
+                try:
+                    only_one(Path(sys.argv[1])).__enter__()
+                except RunError as error:
+                    os.write(1, f"{error}\\n".encode())
+                os._exit(0)
+            os.wait()
+            os.write(1, f"{os.getpid()}\\n".encode())
+            os.kill(os.getpid(), signal.SIGKILL)
     os.wait()
-    os.write(1, str(os.getpid()).encode())
-    os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
 def test_where_files_cannot_be_locked_the_lock_dies_with_its_process_too(tmp_path: Path) -> None:
-    for _ in range(2):
-        done = subprocess.run(
-            [sys.executable, "-W", "ignore", "-c", HOLDS, str(tmp_path)],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        refused = re.search(
-            r"another process \((\d+)\) is training there; wait or stop it", done.stdout
-        )
-        assert refused, done.stderr
-        assert done.stdout.endswith(refused[1])
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", HOLDS, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    said = done.stdout.splitlines()
+    assert len(said) == 4, done.stderr
+    for refused, holder in zip(said[::2], said[1::2], strict=True):
+        assert f"another process ({holder}) is training there; wait or stop it" in refused
 
 
 def test_only_the_first_process_claims_a_directory(
