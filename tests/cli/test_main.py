@@ -311,6 +311,23 @@ def test_a_standard_stream_that_is_closed_does_no_harm(
     assert "Traceback" not in done.stderr
 
 
+def test_a_wrong_recipe_is_named_before_pytorch_is_loaded(tmp_path: Path) -> None:
+    (tmp_path / "torch.py").write_text("raise SystemExit('that takes seconds')")
+    (tmp_path / "recipe.toml").write_text("nonsense")
+
+    done = subprocess.run(
+        [sys.executable, "-m", "dragoman", "train", "recipe.toml"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{SOURCE}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("dragoman: recipe.toml: not a TOML file")
+
+
 def test_an_interrupt_while_a_command_is_loaded_is_quiet(tmp_path: Path) -> None:
     (tmp_path / "cyclopts.py").write_text("raise KeyboardInterrupt")
 
