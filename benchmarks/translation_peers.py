@@ -47,11 +47,8 @@ COMMON_GROUND = {
 NUM_POSITIONS = 2048
 """For how many positions a peer with a table of them has encodings."""
 
-SEARCH = SearchConfig()
-"""The length limit and the exponent of the length penalty."""
-
-Translate = Callable[[Sequence[Sequence[int]], int], list[tuple[int, ...]]]
-"""(sentences, beam size) -> translations."""
+Translate = Callable[[Sequence[Sequence[int]], SearchConfig], list[tuple[int, ...]]]
+"""(sentences, how to search) -> translations."""
 
 
 class PeerError(DragomanError):
@@ -67,7 +64,7 @@ class Peer(Protocol):
     def logits(self, sources: Tensor, targets: Tensor) -> Tensor:
         """Do what `Transformer.forward` does."""
 
-    def search(self, sources: Tensor, beam_size: int, limit: int) -> list[list[int]]:
+    def search(self, sources: Tensor, config: SearchConfig, limit: int) -> list[list[int]]:
         """Translate a batch, to at most `limit` tokens each; what follows EOS is cut off later."""
 
 
@@ -105,16 +102,18 @@ def prove(peer: Peer, loaded: LoadedModel) -> None:
 
 
 def translate(
-    peer: Peer, special: SpecialIds, sources: Sequence[Sequence[int]], beam_size: int
+    peer: Peer, special: SpecialIds, sources: Sequence[Sequence[int]], config: SearchConfig
 ) -> list[tuple[int, ...]]:
     """Translate in batches of sentences of similar length."""
     found: list[tuple[int, ...]] = [()] * len(sources)
-    for batch in group_by_length(list(map(len, sources)), peer.tokens_per_batch // beam_size):
-        limit = SEARCH.max_length(len(sources[batch[0]]))  # the longest comes first
+    for batch in group_by_length(
+        list(map(len, sources)), peer.tokens_per_batch // config.beam_size
+    ):
+        limit = config.max_length(len(sources[batch[0]]))  # the longest comes first
         if limit >= NUM_POSITIONS:
             raise PeerError(f"a translation may need {limit} positions, more than are prepared")
         padded = pad([[*sources[i], special.eos] for i in batch], special)
-        for i, ids in zip(batch, peer.search(padded, beam_size, limit), strict=True):
+        for i, ids in zip(batch, peer.search(padded, config, limit), strict=True):
             found[i] = tuple(takewhile(lambda token: token != special.eos, ids))
     return found
 
@@ -164,7 +163,6 @@ class HuggingFace:
             table[first:] = sinusoids(len(table) - first, sizes.d_model)
         self._generation = partial(
             GenerationConfig,
-            length_penalty=SEARCH.length_penalty,
             suppress_tokens=list(loaded.directory.description.forbidden_ids),
             pad_token_id=special.pad,
             bos_token_id=special.bos,
@@ -178,12 +176,16 @@ class HuggingFace:
         logits: Tensor = self._model(sources, seen, decoder_input_ids=targets).logits
         return logits
 
-    def search(self, sources: Tensor, beam_size: int, limit: int) -> list[list[int]]:
+    def search(self, sources: Tensor, config: SearchConfig, limit: int) -> list[list[int]]:
         """Let it generate; its length penalty is length^alpha."""
         found = self._model.generate(
             sources,
             attention_mask=(sources != self._special.pad).long(),
-            generation_config=self._generation(num_beams=beam_size, max_new_tokens=limit),
+            generation_config=self._generation(
+                num_beams=config.beam_size,
+                length_penalty=config.length_penalty,
+                max_new_tokens=limit,
+            ),
         )
         ids: list[list[int]] = found[:, 1:].tolist()
         return ids
@@ -227,7 +229,7 @@ class JoeyNMT:
         )[0]
         return logits[..., self._theirs]
 
-    def search(self, sources: Tensor, beam_size: int, limit: int) -> list[list[int]]:
+    def search(self, sources: Tensor, config: SearchConfig, limit: int) -> list[list[int]]:
         """Let it search."""
         from joeynmt.search import search
 
@@ -235,8 +237,8 @@ class JoeyNMT:
             self._model,
             self._batch(sources),
             max_output_length=limit,
-            beam_size=beam_size,
-            beam_alpha=SEARCH.length_penalty,
+            beam_size=config.beam_size,
+            beam_alpha=config.length_penalty,
             generate_unk=False,
         )
         ids: list[list[int]] = self._ours[torch.from_numpy(found)].tolist()

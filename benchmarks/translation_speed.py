@@ -10,8 +10,11 @@ from token ids to token ids; what comes before is stated apart: start-up is from
 process until it can translate, and tokenisation is the time to cut all sentences. Latency is that
 of one sentence at a time, the median of the first 100.
 
-`ctranslate2` is our engine with the copy that `dragoman export` writes. `ctranslate2 alone` calls
-the library as its manual recommends for files, without Dragoman's rules for when a search is over.
+All search as the model's settings say, but for the width of the beam. `ctranslate2` is our engine
+with the copy that `dragoman export` writes. `ctranslate2 alone` calls the library as its manual
+recommends for files, with its own rule for when a search is over, which is our patience of 1; its
+length penalty is length^alpha, and its limit is that of the longest sentence. Where one writes more
+tokens for the same sentences, its tokens per second are more, too: sentences per second compare.
 `huggingface` and `joeynmt` are optional installs, see `translation_peers.py`. They show that they
 are the model before they translate, which their start and their memory include. A shortlist is the
 one made by `dragoman shortlist MODEL PAIRS`. A subject that is missing, cannot hold the model or
@@ -33,7 +36,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -41,6 +44,7 @@ from typing import Any, Literal, NamedTuple
 from apart import Result, left_out, measure_apart, tell
 from circumstances import circumstances
 
+from dragoman.config import to_table
 from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.parallel_text import read_pairs
 from dragoman.decoding.config import SearchConfig
@@ -137,6 +141,18 @@ def by_search(engine: Engine) -> Translate:
     return lambda sources, config: [found[0].ids for found in engine.search(sources, config)]
 
 
+def with_patience(patience: int, prepare: Prepare) -> Prepare:
+    """Search for longer, or less long, than the model's settings say."""
+
+    def prepare_with_patience(
+        model: Path, copy: Path | None, tokenizers: TokenizerPair, device: str
+    ) -> Translate:
+        translate = prepare(model, copy, tokenizers, device)
+        return lambda sources, config: translate(sources, replace(config, patience=patience))
+
+    return prepare_with_patience
+
+
 def use_ctranslate2_alone(compute_type: str = "default", *, shortlist: bool = False) -> Prepare:
     """Translate as CTranslate2's manual says: as many workers as cores, each with one thread.
 
@@ -171,6 +187,8 @@ def use_ctranslate2_alone(compute_type: str = "default", *, shortlist: bool = Fa
             results = translator.translate_batch(
                 [tokenizers.source.pieces(source) for source in sources],
                 beam_size=config.beam_size,
+                length_penalty=config.length_penalty,
+                max_decoding_length=max(config.max_length(len(source)) for source in sources),
                 max_batch_size=size,
                 batch_type="tokens",
                 use_vmap=shortlist,
@@ -215,8 +233,7 @@ def use_peer(name: str) -> Prepare:
 
         from dragoman.interop.proof import LoadedModel
 
-        translate = prepare(name, LoadedModel.load(model))
-        return lambda sources, config: translate(sources, config.beam_size)
+        return prepare(name, LoadedModel.load(model))
 
     return prepare_peer
 
@@ -226,9 +243,12 @@ ANYWHERE = ("cpu", "cuda")
 SUBJECTS = {
     "pytorch": Subject(use_pytorch("fp32"), on=ANYWHERE),
     "pytorch bfloat16": Subject(use_pytorch("bf16"), on=ANYWHERE),
+    "pytorch patience 1": Subject(with_patience(1, use_pytorch("fp32")), on=ANYWHERE),
+    "pytorch bfloat16 patience 1": Subject(with_patience(1, use_pytorch("bf16")), on=ANYWHERE),
     "pytorch shortlist": Subject(use_pytorch("fp32", shortlist=True), on=ANYWHERE),
     "pytorch bfloat16 shortlist": Subject(use_pytorch("bf16", shortlist=True), on=ANYWHERE),
     "ctranslate2 int8": Subject(use_ctranslate2(), copy="int8"),
+    "ctranslate2 int8 patience 1": Subject(with_patience(1, use_ctranslate2()), copy="int8"),
     "ctranslate2 int8 shortlist": Subject(use_ctranslate2(shortlist=True), copy="int8"),
     "ctranslate2 float32": Subject(use_ctranslate2(), copy="float32"),
     "ctranslate2 alone int8": Subject(use_ctranslate2_alone(), copy="int8", on=ANYWHERE),
@@ -244,7 +264,8 @@ SUBJECTS = {
 
 def run_one(options: argparse.Namespace) -> Iterator[Measurement]:
     """Measure one subject in this process, with one width of the beam after the other."""
-    tokenizers = ModelDirectory(options.model).load_tokenizers()
+    directory = ModelDirectory(options.model)
+    tokenizers = directory.load_tokenizers()
     prepare = SUBJECTS[options.subject].prepare
     translate = prepare(options.model, options.copy, tokenizers, options.device)
     seconds_to_start = time.time() - options.began
@@ -255,7 +276,7 @@ def run_one(options: argparse.Namespace) -> Iterator[Measurement]:
     seconds_to_tokenise = time.perf_counter() - before
     first = sources[:LATENCY_SENTENCES]
     for beam_size in options.beam_sizes:
-        config = SearchConfig(beam_size=beam_size, patience=options.patience)
+        config = replace(directory.search, beam_size=beam_size, n_best=1)
         translate(first if options.device == "cpu" else sources, config)  # warms up
         before = time.perf_counter()
         translations = translate(sources, config)
@@ -329,7 +350,7 @@ def run_in_process(name: str, options: argparse.Namespace, scratch: Path) -> lis
     command += [] if copy is None else ["--copy", str(copy)]
     command += ["--sentences", str(options.sentences), "--beam-sizes"]
     command += map(str, options.beam_sizes)
-    command += ["--patience", str(options.patience), "--device", options.device]
+    command += ["--device", options.device]
     command += ["--lowercase"] if options.lowercase else []
     return measure_apart(name, command, {**os.environ, "OMP_NUM_THREADS": str(options.threads)})
 
@@ -353,7 +374,7 @@ def run_all(options: argparse.Namespace) -> dict[str, Any]:
         "model": options.model.name,
         "text": options.pairs.name,
         "threads": options.threads,
-        "patience": options.patience,
+        "search": to_table(ModelDirectory(options.model).search),
         "python": platform.python_version(),
         "versions": installed_versions(),
         **found,
@@ -371,7 +392,8 @@ def show(report: dict[str, Any]) -> None:
     versions = ", ".join(f"{package} {number}" for package, number in report["versions"].items())
     print(
         f"{report['model']}, {report['text']}, {report['device']}, {report['threads']} threads, "
-        f"patience {report['patience']}, "
+        f"patience {report['search']['patience']}, "
+        f"length penalty {report['search']['length_penalty']}, "
         f"{versions}, commit {report['commit']}, "
         f"float32 products at {report['matrix_rate_gflops']:,.0f} GFLOP/s, "
         f"bfloat16 at {report['matrix_rate_gflops_bf16']:,.0f}"
@@ -400,12 +422,6 @@ def main() -> None:
     parser.add_argument("pairs", type=Path, help="TSV file: sentences and reference translations")
     parser.add_argument("--sentences", type=int, default=20_000, help="the first so many")
     parser.add_argument("--beam-sizes", type=int, nargs="+", default=[4, 1])
-    parser.add_argument(
-        "--patience",
-        type=int,
-        default=SearchConfig.patience,
-        help="our searches go on until so many times the beam's translations have ended",
-    )
     parser.add_argument("--subjects", nargs="+", choices=list(SUBJECTS), default=list(SUBJECTS))
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--device", default="cpu", help="as cuda")
