@@ -34,7 +34,7 @@ class SearchConfig:
 
     length_penalty: float = 1.0
     """Alpha of the length penalty; 0 ranks by log-probability, which favours short translations.
-    With the paper's 0.6 those of the models here are 5 to 10 % too short (`docs/experiments.md`)."""
+    With the paper's 0.6 those of our models are 5 to 10 % too short (`docs/experiments.md`)."""
 
     n_best: int = 1
     """Translations returned for each sentence."""
