@@ -8,6 +8,9 @@ of its own that also measures what the machine can do at best. Its result goes t
 once, as a line of JSON. Only real target tokens count, not padding. A peer takes part if its
 package can be imported, see `training_peers.py`; the table says why a subject is left out.
 
+Our commands let their process keep freed memory, and its waiting threads sleep soon. Peers run as
+they come, without that; `--peers-as-ours` gives it to them, too.
+
     share of the matrix rate = 6 * parameters * target tokens a second / rate of matrix products
 
 The rate is that of one product for all sizes: a feed-forward layer of the preset `small`, and on a
@@ -237,6 +240,8 @@ def run_one(options: argparse.Namespace) -> Measurement:
     """Measure one subject in this process."""
     torch.set_num_threads(options.threads)
     torch.manual_seed(1)
+    if options.peers_as_ours:
+        keep_freed_memory()
     recipe = build_recipe(options.pairs, options.size, options.tokens, options.fill)
     text = prepare(recipe, options.data)
     special = text.tokenizers.target.special_ids
@@ -263,8 +268,9 @@ def run_in_process(name: str, pairs: Path, data: Path, options: argparse.Namespa
     command += ["--precision", options.precision, "--device", options.device]
     command += ["--fill", str(options.fill)]
     command += ["--compile"] if options.compile else []
+    command += ["--peers-as-ours"] if options.peers_as_ours else []
     environment = {**os.environ, "OMP_NUM_THREADS": str(options.threads)}
-    if name == Dragoman.name:  # as `dragoman train` asks for it
+    if options.peers_as_ours or name == Dragoman.name:  # as `dragoman train` asks for it
         environment = {"GOMP_SPINCOUNT": ROUNDS_BEFORE_SLEEP, **environment}
     return measure_apart(name, command, environment)
 
@@ -290,6 +296,7 @@ def run_all(options: argparse.Namespace) -> dict[str, Any]:
         "torch": torch.__version__,
         "threads": options.threads,
         "python": platform.python_version(),
+        "peers_as_ours": options.peers_as_ours,
         "formula_of_share": SHARE,
         "subjects": results,
         "hours_of_the_papers_base_schedule": hours_of_the_paper(results, options.size),
@@ -314,7 +321,7 @@ def show(report: dict[str, Any]) -> None:
         f"{report['text']}, size {report['size']}, dropout {report['dropout']}, "
         f"{report['tokens_per_update']} target tokens an update, "
         f"{report['device']}, {report['threads']} threads, torch {report['torch']}, "
-        f"commit {report['commit']}"
+        f"commit {report['commit']}" + (", peers as ours" if report["peers_as_ours"] else "")
     )
     print("| subject | target tokens/s | share of the matrix rate | peak MiB | fill | loss |")
     print("|---|---|---|---|---|---|")
@@ -349,6 +356,9 @@ def main() -> None:
     parser.add_argument("--device", default="cpu", help="as cuda")
     parser.add_argument("--compile", action="store_true", help="our blocks, for GPUs")
     parser.add_argument("--precision", choices=["auto", "fp32", "bf16"], default="auto")
+    parser.add_argument(
+        "--peers-as-ours", action="store_true", help="they keep freed memory and wait as ours do"
+    )
     parser.add_argument("--json", action="store_true", help="write JSON, for programs")
     parser.add_argument("--subject", choices=list(SUBJECTS), help=argparse.SUPPRESS)
     parser.add_argument("--data", type=Path, help=argparse.SUPPRESS)

@@ -7,7 +7,8 @@ from torch import Tensor, nn
 
 from dragoman.model.attention import ScaledDotProductAttention, attention_weights
 from dragoman.model.config import TransformerConfig
-from dragoman.model.masks import causal_mask, padding_mask, sentences_in_a_tile, side_by_side
+from dragoman.model.fused_attention import sentences_in_a_tile, side_by_side
+from dragoman.model.masks import causal_mask, padding_mask
 from dragoman.model.transformer import Transformer
 
 LENGTHS = {8: 8, 9: 4, 16: 4, 17: 2, 32: 2, 33: 1, 100: 1}

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from dragoman.model import attention
+from dragoman.model import fused_attention
 from dragoman.model.attention import ScaledDotProductAttention, attention_weights
 from dragoman.model.masks import causal_mask, padding_mask
 from dragoman.model.tile_attention import TILE, attend, empty_heads, is_one_tile
@@ -93,7 +93,7 @@ def test_only_a_compiled_training_without_dropout_of_weights_uses_it(
         seen.append(given)
         return attend(*given)
 
-    monkeypatch.setattr(attention, "attend", watched)
+    monkeypatch.setattr(fused_attention, "attend", watched)
     monkeypatch.setattr(torch.compiler, "is_compiling", lambda: compiled)
     layer = ScaledDotProductAttention(dropout).train(training)
     queries, keys, values = heads(torch.bfloat16)

@@ -19,7 +19,8 @@ from torch import Tensor, fx
 
 from dragoman.model.attention import ScaledDotProductAttention
 from dragoman.model.config import TransformerConfig
-from dragoman.model.masks import causal_mask, padding_mask, side_by_side
+from dragoman.model.fused_attention import side_by_side
+from dragoman.model.masks import causal_mask, padding_mask
 from dragoman.model.transformer import Transformer
 from dragoman.training.averaging import weights_of
 from dragoman.training.compilation import compile_blocks

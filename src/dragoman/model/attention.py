@@ -2,23 +2,20 @@
 
 import math
 
-import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from dragoman.model.dropout import Dropout
-from dragoman.model.few_queries import are_few, attend_with_few
+from dragoman.model.fused_attention import attend_in_one_kernel
 from dragoman.model.keys_and_values import KeysAndValues
 from dragoman.model.linear import Linear, linears
 from dragoman.model.rotation import Rotate, unrotated
 from dragoman.model.softmax import softmax
-from dragoman.model.tile_attention import attend, is_one_tile
 
 Mask = Bool[Tensor, "_rows #heads _queries _memory"]
 """Which positions of the memory each query sees. Its first dimension has one row for each sentence
-of the batch; or one row for all; or, made by `masks.side_by_side`, one for several sentences, which
-then lie one after the other along the dimensions of queries and memory."""
+of the batch, or one for all; or, in training on a GPU, one for several of them, as
+`fused_attention.side_by_side` makes it."""
 
 
 def attention_weights(
@@ -63,42 +60,11 @@ class ScaledDotProductAttention(nn.Module):
     def fused(
         self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask | None
     ) -> Float[Tensor, "batch heads query d_k"]:
-        """Compute the same in one kernel, which keeps the weights out of a GPU's memory.
-
-        Which kernel: one of our own for compiled trainings with short sentences, one for the few
-        queries of a search, PyTorch's for all else.
-        """
+        """Compute the same in one kernel, which keeps the weights out of a GPU's memory."""
         rate = self.dropout.rate if self.training else 0.0
-        batch = rows = len(queries)
-        # A mask of one row is one for all, unless it is wider than a sentence: then it is one of
-        # `side_by_side`, for a batch that fits into one row.
-        if mask is not None and (mask.size(0) > 1 or mask.size(3) > keys.size(2)):
-            rows = mask.size(0)
-        q, k, v = (_in_rows(whole, rows) for whole in (queries, keys, values))
-        # Triton needs a C compiler, which only compiled trainings have asked for.
-        is_compiled_training = torch.compiler.is_compiling() and self.training
-        if is_compiled_training and rate == 0.0 and mask is not None and is_one_tile(q, mask):
-            heads = attend(q, k, v, mask)
-        elif mask is not None and are_few(q, mask):
-            heads = attend_with_few(q, k, v, mask)
-        else:
-            heads = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=rate)
-        return _in_rows(heads, batch)
-
-
-def _in_rows(
-    sequences: Float[Tensor, "batch heads length d_k"], rows: int
-) -> Float[Tensor, "rows heads row_length d_k"]:
-    """Lay sequences side by side in so many rows, or take them apart again.
-
-    Nothing is copied where positions lie one after the other in memory, as projections leave them.
-    Compiled blocks do not ask whether there is anything to do: each answer would have code of its
-    own.
-    """
-    if not torch.compiler.is_compiling() and len(sequences) == rows:
-        return sequences
-    positions = sequences.transpose(1, 2).flatten(end_dim=1)
-    return positions.unflatten(0, (rows, -1)).transpose(1, 2)
+        return attend_in_one_kernel(
+            queries, keys, values, mask, dropout=rate, training=self.training
+        )
 
 
 class MultiHeadAttention(nn.Module):

@@ -10,14 +10,9 @@ from dragoman.model.decoder_state import DecoderState
 from dragoman.model.dropout import Dropout
 from dragoman.model.embeddings import InputEmbeddings
 from dragoman.model.encoder import Encoder
+from dragoman.model.fused_attention import side_by_side
 from dragoman.model.initialization import initialize
-from dragoman.model.masks import (
-    SourceMask,
-    TargetMask,
-    causal_mask,
-    padding_mask,
-    side_by_side,
-)
+from dragoman.model.masks import SourceMask, TargetMask, causal_mask, padding_mask
 from dragoman.model.positional_encoding import Position, build_positions
 from dragoman.model.projection import Project, Projection
 
