@@ -55,9 +55,9 @@ from dragoman.training.compilation import compile_blocks, require_compiler
 from dragoman.training.config import TrainingConfig
 from dragoman.training.objective import build_objective
 from dragoman.training.optimizer import build_optimizers
+from dragoman.training.pending_updates import updates_ahead
 from dragoman.training.recording import MOST_RECORDINGS, Recorder
 from dragoman.training.step import AddGradients, MicroBatch, UpdateReport, add_gradients, update
-from dragoman.training.under_way import updates_ahead
 
 WARM_UP = 5  # updates before the clock starts
 WARM_UP_ON_GPU = 300  # or two epochs: each shape is compiled for, then recorded

@@ -10,7 +10,7 @@ from dragoman.bulk.block_translator import BlockTranslator
 from dragoman.bulk.file_format import Block, BulkError
 from dragoman.bulk.files import in_this_process, translate_files
 from dragoman.bulk.job import Job
-from dragoman.bulk.kept import KeptParts
+from dragoman.bulk.partial_output import KeptParts
 from dragoman.bulk.unchanged import Unchanged
 from dragoman.translation import Translation
 from dragoman.translator import Translator

@@ -20,7 +20,7 @@ from dragoman.bulk.file_format import BulkError
 from dragoman.bulk.files import Progress, in_this_process, rejections_path, translate_files
 from dragoman.bulk.form import Form
 from dragoman.bulk.job import Job, TranslatorSettings
-from dragoman.bulk.kept import KeptParts
+from dragoman.bulk.partial_output import KeptParts
 from dragoman.bulk.plain_text import PlainText
 from dragoman.bulk.unchanged import Unchanged
 from dragoman.cli import main

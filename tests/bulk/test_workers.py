@@ -19,7 +19,7 @@ from dragoman.bulk.block_translator import Done
 from dragoman.bulk.file_format import Block, BulkError
 from dragoman.bulk.files import rejections_path
 from dragoman.bulk.job import Job
-from dragoman.bulk.kept import KeptParts
+from dragoman.bulk.partial_output import KeptParts
 from dragoman.bulk.unchanged import Unchanged
 from dragoman.bulk.workers import _feed, _Worker, with_workers
 

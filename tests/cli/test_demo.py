@@ -6,7 +6,7 @@ import pytest
 
 from dragoman.cli import demo, main
 from dragoman.corpora.primer.corpus import generate
-from dragoman.pipeline.claim import claim
+from dragoman.pipeline.run_directory import claim
 from dragoman.recipe import recipe_from_table
 
 

@@ -12,7 +12,7 @@ from dragoman.bulk.block_translator import Done
 from dragoman.bulk.file_format import Block
 from dragoman.bulk.files import in_this_process
 from dragoman.bulk.job import Job
-from dragoman.bulk.kept import KeptParts
+from dragoman.bulk.partial_output import KeptParts
 from dragoman.pipeline.run import train_model
 from dragoman.recipe import recipe_from_table
 from dragoman.training.display import Display

@@ -19,8 +19,8 @@ from dragoman.decoding.config import SearchConfig
 from dragoman.distillation.run import Distillation, DistillationError, distil
 from dragoman.errors import UsageError
 from dragoman.model_directory import ModelDirectory, save_model
-from dragoman.pipeline.claim import RunError
 from dragoman.pipeline.run import train_model
+from dragoman.pipeline.run_directory import RunError
 from dragoman.recipe import read_recipe
 from dragoman.training.display import Display
 

@@ -199,7 +199,7 @@ def test_in_single_precision_scores_are_the_same_to_the_bit_in_every_batch(
     rows_together: int | None,
 ) -> None:
     """Without a shortlist, and with one."""
-    monkeypatch.setattr("dragoman.decoding.listed.ROWS_TOGETHER", rows_together)
+    monkeypatch.setattr("dragoman.decoding.shortlisted.ROWS_TOGETHER", rows_together)
     few = None if rows_together is None else shortlist(25, vocab_size=300)
     engine = PyTorchEngine(usual_transformer, SPECIAL, shortlist=few)
     sources = of_many_lengths()

@@ -32,9 +32,9 @@ from dragoman.finetuning.recipe import (
 from dragoman.finetuning.run import ORDER_FILE, fine_tune
 from dragoman.model_directory import WEIGHTS_NAME, ModelDirectory, update_description
 from dragoman.model_directory.description import FINISHED_FILE
-from dragoman.pipeline.beginning import BEGINNING, BeginningError
-from dragoman.pipeline.claim import MARK, RECIPE_FILE, RunError, only_one
+from dragoman.pipeline.initial_weights import BEGINNING, BeginningError
 from dragoman.pipeline.run import train_model
+from dragoman.pipeline.run_directory import MARK, RECIPE_FILE, RunError, only_one
 from dragoman.recipe import Recipe, recipe_from_table
 from dragoman.training.display import Display
 

@@ -18,8 +18,8 @@ from dragoman.corpora.prepared_text import CorpusSummary
 from dragoman.errors import DragomanError
 from dragoman.interop.staging import OutputError
 from dragoman.model_directory import AlignmentDescription, ModelDirectory, update_description
-from dragoman.model_directory.beginnings import trainings_behind
 from dragoman.model_directory.description import ShortlistDescription
+from dragoman.model_directory.lineage import trainings_behind
 from dragoman.pipeline.averaging import average_models
 from dragoman.pipeline.ensemble import make_ensemble
 from dragoman.pipeline.run import train_model

@@ -20,9 +20,9 @@ from dragoman.engines.pytorch import PyTorchEngine
 from dragoman.errors import UsageError
 from dragoman.model.ensemble import Ensemble
 from dragoman.model_directory import ModelDirectory, ModelError
-from dragoman.pipeline.beginning import take_weights
 from dragoman.pipeline.combining import CombinationError
 from dragoman.pipeline.ensemble import make_ensemble
+from dragoman.pipeline.initial_weights import take_weights
 from dragoman.pipeline.run import train_model
 from dragoman.serving.insight import Insight
 from dragoman.serving.refusal import RefusalError

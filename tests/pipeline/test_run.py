@@ -18,7 +18,6 @@ from dragoman.corpora.preparation import PreparationError
 from dragoman.errors import DragomanError
 from dragoman.evaluation.statistics import EvaluationError
 from dragoman.model_directory import ModelDirectory
-from dragoman.pipeline.claim import RunError
 from dragoman.pipeline.publication import Publisher, unique_names
 from dragoman.pipeline.run import (
     _doubts,
@@ -26,6 +25,7 @@ from dragoman.pipeline.run import (
     _resample,
     train_model,
 )
+from dragoman.pipeline.run_directory import RunError
 from dragoman.training.journal import read_journal
 
 from .conftest import SMALL, Listener, MakeRecipe, sentences, write_lines

@@ -15,7 +15,7 @@ from dragoman.corpora.primer.corpus import generate
 from dragoman.errors import UsageError
 from dragoman.model_directory import WEIGHTS_NAME
 from dragoman.model_directory.description import FINISHED_FILE
-from dragoman.pipeline.claim import MARK, RECIPE_FILE, RunError, claim, only_one
+from dragoman.pipeline.run_directory import MARK, RECIPE_FILE, RunError, claim, only_one
 from dragoman.planning import plan
 from dragoman.planning.planned_run import PLAN_FILE, plan_run, sizes_of
 from dragoman.planning.rehearsal import Rehearsal

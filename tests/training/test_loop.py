@@ -23,7 +23,7 @@ from dragoman.training.checkpoint import CheckpointError
 from dragoman.training.display import Display
 from dragoman.training.journal import Journal, read_journal
 from dragoman.training.loop import Trainer
-from dragoman.training.under_way import TrainingError
+from dragoman.training.pending_updates import TrainingError
 from dragoman.training.validation import Validation
 
 from .conftest import SMALL, build_trainer, weight_sum, write_store
@@ -878,7 +878,7 @@ def test_the_time_of_an_update_ahead_begins_where_that_of_the_one_before_ends(
 ) -> None:
     seconds = iter([0.0, 5.0, 7.0])
     clock = SimpleNamespace(perf_counter=lambda: next(seconds))
-    monkeypatch.setattr("dragoman.training.under_way.time", clock)
+    monkeypatch.setattr("dragoman.training.pending_updates.time", clock)
     monkeypatch.setattr("dragoman.training.loop.updates_ahead", lambda device: 1)
     trainer = make_trainer("run", updates=2)
 

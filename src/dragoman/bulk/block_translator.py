@@ -9,7 +9,7 @@ from dragoman.bulk.attempts import DIED_ALONE, Attempt, Attempts
 from dragoman.bulk.file_format import Block, Line
 from dragoman.bulk.form import Outcome, Rejected, Translated, warnings_of
 from dragoman.bulk.job import Job
-from dragoman.bulk.kept import FinishedBlock, KeptParts, Rejection
+from dragoman.bulk.partial_output import FinishedBlock, KeptParts, Rejection
 from dragoman.model_directory import ModelError
 
 if TYPE_CHECKING:

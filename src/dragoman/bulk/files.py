@@ -11,7 +11,7 @@ from dragoman.bulk.block_translator import BlockTranslator, Done
 from dragoman.bulk.doubts import Doubts
 from dragoman.bulk.file_format import Block
 from dragoman.bulk.job import Job
-from dragoman.bulk.kept import FinishedBlock, KeptParts, Rejection
+from dragoman.bulk.partial_output import FinishedBlock, KeptParts, Rejection
 from dragoman.bulk.unchanged import Unchanged
 from dragoman.durable import beside, flush, follow_links, is_ordinary, open_whole, remove_unfinished
 

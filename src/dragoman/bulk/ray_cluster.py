@@ -22,7 +22,7 @@ from dragoman.bulk.block_translator import BlockTranslator, Done
 from dragoman.bulk.file_format import LINES_PER_BLOCK, Block, BulkError
 from dragoman.bulk.files import Distribute
 from dragoman.bulk.job import Job
-from dragoman.bulk.kept import KeptParts
+from dragoman.bulk.partial_output import KeptParts
 from dragoman.device import num_cpus
 from dragoman.errors import DragomanError, UsageError
 

@@ -14,7 +14,7 @@ depends on what, what learns. The text itself is only searched for lines that do
     demonstrations.py   what the program shows of its parts
     parts.py            which class is which part of figure 1
     arguments.py        what a constructor or a forward method expects
-    workshop.py         builds a part, and whatever it needs
+    construction.py     builds a part, and whatever it needs
     calls.py            calls a part
     convention.py       how the learner's attention wants its masks
     global_sizes.py     sizes that a program keeps outside of its classes

@@ -8,6 +8,7 @@ import torch
 
 from dragoman.checking.arguments import NotCheckableError
 from dragoman.checking.cells import Cell
+from dragoman.checking.construction import Workshop
 from dragoman.checking.convention import REFUSED
 from dragoman.checking.demonstrations import Demonstrations
 from dragoman.checking.examinations import EXAMINATIONS
@@ -32,7 +33,6 @@ from dragoman.checking.parts import looked_for, unknown_classes
 from dragoman.checking.program import Program, Statement, asks_for_gpu, sentence_of
 from dragoman.checking.reading import lines_without_effect
 from dragoman.checking.report import Finding, PartReport, Report
-from dragoman.checking.workshop import Workshop
 
 MOST_MENDS = 20
 SECONDS_AN_EXAMINATION = 60.0

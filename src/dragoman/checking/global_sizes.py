@@ -9,10 +9,10 @@ from typing import Any
 from torch import nn
 
 from dragoman.checking.arguments import CONSTRUCTOR, NotCheckableError, role_of, roles_of
+from dragoman.checking.construction import SIZES, size_of
 from dragoman.checking.limits import OutOfTime
 from dragoman.checking.program import Program, Statement
 from dragoman.checking.words import words_in
-from dragoman.checking.workshop import SIZES, size_of
 
 
 def fit_global_sizes(program: Program) -> set[str]:

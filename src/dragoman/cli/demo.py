@@ -40,8 +40,8 @@ def demo(*, output: Output = Path("runs/demo")) -> int:
     sleep_while_waiting()
     from dragoman.config import read_table
     from dragoman.corpora.text_file import as_setting
-    from dragoman.pipeline.claim import RECIPE_FILE, check_belongs
     from dragoman.pipeline.run import train_model
+    from dragoman.pipeline.run_directory import RECIPE_FILE, check_belongs
     from dragoman.recipe import recipe_from_table
     from dragoman.training.display import ConsoleDisplay
 

@@ -363,7 +363,7 @@ def _warn_of_learnt(model: Path, sources: list[str]) -> None:
     """Warn where a model only has to remember: its training did not know this test set."""
     from dragoman.corpora.learnt import count_learnt
     from dragoman.model_directory import ModelDirectory
-    from dragoman.model_directory.beginnings import trainings_behind
+    from dragoman.model_directory.lineage import trainings_behind
 
     description = ModelDirectory(model).description
     trainings = description.training, *trainings_behind(description.training)

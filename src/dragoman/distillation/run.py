@@ -21,14 +21,14 @@ from dragoman.durable import checksum, write_atomically
 from dragoman.errors import DragomanError, UsageError
 from dragoman.model_directory import ModelDirectory
 from dragoman.model_directory.description import FINISHED_FILE
-from dragoman.pipeline.claim import (
+from dragoman.pipeline.run import train_model
+from dragoman.pipeline.run_directory import (
     RECIPE_FILE,
     claim,
     make_directory,
     named_when_unwritable,
     only_one,
 )
-from dragoman.pipeline.run import train_model
 from dragoman.recipe import Recipe
 from dragoman.training.compilation import require_compiler
 from dragoman.training.display import Display

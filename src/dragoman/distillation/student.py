@@ -13,7 +13,7 @@ from dragoman.corpora.prepared_text import VALIDATION_NAME
 from dragoman.corpora.text_file import CorpusError, as_setting, expand
 from dragoman.errors import UsageError
 from dragoman.model_directory import ModelDirectory
-from dragoman.pipeline.beginning import LAYERS, other_sizes
+from dragoman.pipeline.initial_weights import LAYERS, other_sizes
 from dragoman.recipe import Recipe, recipe_from_table, recorded_recipe, vocabulary_of
 from dragoman.tokenizers.config import IMPORTED
 

@@ -16,10 +16,10 @@ from torch import Tensor, nn
 
 from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.hypothesis import EMPTY, Hypothesis
-from dragoman.decoding.listed import search_listed
 from dragoman.decoding.phrase import Phrase
 from dragoman.decoding.problem import SearchProblem
 from dragoman.decoding.search import search
+from dragoman.decoding.shortlisted import search_listed
 from dragoman.decoding.top_tokens import top_tokens
 from dragoman.device import count_threads, without_settings_of_caller
 from dragoman.engines.grouping import even_budget, group_by_length

@@ -17,7 +17,9 @@ from dragoman.evaluation.report import comparisons_to_text
 from dragoman.evaluation.significance import compare, few_sentences
 from dragoman.finetuning.recipe import FineTuning, finetuning_recipe
 from dragoman.model_directory import ModelDirectory, ModelError
-from dragoman.pipeline.claim import (
+from dragoman.pipeline.publication import unique_names
+from dragoman.pipeline.run import train_model
+from dragoman.pipeline.run_directory import (
     MAY_CHANGE,
     RECIPE_FILE,
     RunError,
@@ -26,8 +28,6 @@ from dragoman.pipeline.claim import (
     make_directory,
     only_one,
 )
-from dragoman.pipeline.publication import unique_names
-from dragoman.pipeline.run import train_model
 from dragoman.recipe import Recipe, recipe_from_table
 from dragoman.training.display import Display
 from dragoman.training.distributed import rank

@@ -8,8 +8,8 @@ from pathlib import Path
 from dragoman.errors import UsageError
 from dragoman.interop.staging import staging
 from dragoman.model_directory import ModelDirectory
-from dragoman.pipeline.beginning import BLOCK
 from dragoman.pipeline.combining import CombinationError, Part, check_combinable, save_combined
+from dragoman.pipeline.initial_weights import BLOCK
 from dragoman.training.averaging import Weights, weights_of
 
 LEAST_LIKENESS = 0.25

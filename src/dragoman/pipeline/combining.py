@@ -8,7 +8,7 @@ from typing import Any
 from dragoman.durable import write_atomically
 from dragoman.errors import DragomanError, UsageError
 from dragoman.model_directory import ModelDescription, ModelDirectory, save_model
-from dragoman.pipeline.beginning import other_sizes
+from dragoman.pipeline.initial_weights import other_sizes
 from dragoman.pipeline.model_card import CARD, model_card
 from dragoman.recipe import recorded_recipe
 from dragoman.training.averaging import Weights

@@ -7,8 +7,8 @@ from dragoman.errors import UsageError
 from dragoman.interop.staging import staging
 from dragoman.model.ensemble import Ensemble
 from dragoman.model_directory import MOST_MEMBERS, ModelDirectory
-from dragoman.pipeline.claim import RECIPE_FILE
 from dragoman.pipeline.combining import Part, check_combinable, save_combined
+from dragoman.pipeline.run_directory import RECIPE_FILE
 from dragoman.training.averaging import weights_of
 
 

@@ -23,7 +23,7 @@ from dragoman.model_directory import (
     save_model,
     update_description,
 )
-from dragoman.pipeline.beginning import fingerprint_start
+from dragoman.pipeline.initial_weights import fingerprint_start
 from dragoman.pipeline.model_card import CARD, model_card
 from dragoman.recipe import Recipe
 from dragoman.training.averaging import Weights

@@ -22,8 +22,10 @@ from dragoman.memory import keep_freed_memory
 from dragoman.model.transformer import Transformer
 from dragoman.model_directory import ModelDirectory
 from dragoman.model_directory.description import FINISHED_FILE
-from dragoman.pipeline.beginning import check_kind, check_sizes, take_weights
-from dragoman.pipeline.claim import (
+from dragoman.pipeline.initial_weights import check_kind, check_sizes, take_weights
+from dragoman.pipeline.publication import Publisher, relicense
+from dragoman.pipeline.report import REPORT, write_report
+from dragoman.pipeline.run_directory import (
     RunError,
     check_alike,
     check_learnt,
@@ -34,8 +36,6 @@ from dragoman.pipeline.claim import (
     only_one,
     reopen_without_model,
 )
-from dragoman.pipeline.publication import Publisher, relicense
-from dragoman.pipeline.report import REPORT, write_report
 from dragoman.pipeline.validation import Validator, validation_metrics
 from dragoman.recipe import Recipe, differences
 from dragoman.training.compilation import require_compiler

@@ -11,7 +11,7 @@ from dragoman.corpora.config import CorporaConfig
 from dragoman.corpora.fingerprint import fingerprint_files
 from dragoman.durable import write_atomically
 from dragoman.errors import UsageError
-from dragoman.pipeline.claim import (
+from dragoman.pipeline.run_directory import (
     MAY_CHANGE,
     RECIPE_FILE,
     RunError,

@@ -26,11 +26,11 @@ from dragoman.serving import (
     words,
 )
 from dragoman.serving.documents import Documents
-from dragoman.serving.door import Door
 from dragoman.serving.guard import Guard
 from dragoman.serving.metrics import Metrics
 from dragoman.serving.models import Models
 from dragoman.serving.openapi import describe_keys
+from dragoman.serving.overload import Door
 from dragoman.serving.refusal import RefusalError, as_refusal, as_response
 from dragoman.serving.service import TranslationService
 from dragoman.serving.settings import Settings

@@ -8,9 +8,9 @@ from uvicorn import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
-from dragoman.serving.door import Door, written
 from dragoman.serving.guard import HEAD_TOO_LONG, MOST_BYTES_OF_HEAD
-from dragoman.serving.offer import OfferFilter
+from dragoman.serving.overload import Door, written
+from dragoman.serving.protocol_upgrade import OfferFilter
 from dragoman.serving.refusal import RefusalError
 from dragoman.serving.settings import Settings
 

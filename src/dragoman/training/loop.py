@@ -37,12 +37,12 @@ from dragoman.training.journal import JOURNAL, Journal, NoJournal
 from dragoman.training.objective import Objective, build_objective, for_validation
 from dragoman.training.optimizer import build_optimizers
 from dragoman.training.parallelism import gathered, spread
+from dragoman.training.pending_updates import Begun, UpdatesUnderWay, updates_ahead
 from dragoman.training.progress import Progress
 from dragoman.training.recording import Recorder
 from dragoman.training.schedule import learning_rate
 from dragoman.training.step import AddGradients, MicroBatch, add_gradients, rehearse, update
 from dragoman.training.stopping import StoppedError, raise_when_stopped, stop_on_signals
-from dragoman.training.under_way import Begun, UpdatesUnderWay, updates_ahead
 from dragoman.training.validation import Validation
 
 NONE_YET = -1

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from dragoman.checking.arguments import ATTENTION, NotCheckableError
 from dragoman.checking.calls import attend, attends_elsewhere, takes
+from dragoman.checking.construction import SIZES, Workshop
 from dragoman.checking.examinations.attention_forms import (
     RIGHT,
     Form,
@@ -25,7 +26,6 @@ from dragoman.checking.examinations.attention_forms import (
 from dragoman.checking.examinations.check import Check, Verdict, distance, random, same
 from dragoman.checking.examinations.stacks import FUTURE
 from dragoman.checking.words import words_in
-from dragoman.checking.workshop import SIZES, Workshop
 
 SCALE = Check(
     name="attention-scale",

@@ -13,8 +13,8 @@ import torch
 from torch import Tensor, nn
 
 from dragoman.checking.calls import attend, attends_elsewhere
+from dragoman.checking.construction import SIZES
 from dragoman.checking.examinations.check import random, same
-from dragoman.checking.workshop import SIZES
 
 RIGHT = {
     "scale": "sqrt(d_k)",

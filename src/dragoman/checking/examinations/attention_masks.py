@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from dragoman.checking.arguments import ATTENTION, NotCheckableError, parameters_of, role_of
 from dragoman.checking.calls import attention_convention, takes
+from dragoman.checking.construction import SIZES, Workshop
 from dragoman.checking.convention import REFUSED, conventions
 from dragoman.checking.examinations.attention_forms import (
     RIGHT,
@@ -24,7 +25,6 @@ from dragoman.checking.examinations.attention_forms import (
 )
 from dragoman.checking.examinations.check import Check, Verdict, random, same
 from dragoman.checking.program import asks_for_gpu, message_of
-from dragoman.checking.workshop import SIZES, Workshop
 
 MASK = Check(
     name="attention-mask",

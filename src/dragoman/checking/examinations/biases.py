@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from torch import nn
 
+from dragoman.checking.construction import Workshop
 from dragoman.checking.examinations.check import Check, Verdict
-from dragoman.checking.workshop import Workshop
 
 OF_ATTENTION = Check(
     name="attention-biases",

@@ -8,8 +8,8 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from dragoman.checking.construction import Workshop
 from dragoman.checking.report import PAGE, Finding
-from dragoman.checking.workshop import Workshop
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,10 +9,10 @@ from torch import nn
 
 from dragoman.checking.arguments import NotCheckableError
 from dragoman.checking.calls import call
+from dragoman.checking.construction import SIZES, Workshop
 from dragoman.checking.examinations.check import Check, Verdict, random, same, tokens
 from dragoman.checking.examinations.whole import passed_on
 from dragoman.checking.words import words_in_class
-from dragoman.checking.workshop import SIZES, Workshop
 
 SCALED = Check(
     name="embeddings-scaled",

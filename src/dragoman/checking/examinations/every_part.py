@@ -10,10 +10,10 @@ from torch.nn.modules.module import register_module_forward_pre_hook
 from torch.nn.parameter import is_lazy
 
 from dragoman.checking.arguments import NotCheckableError, parameters_of
+from dragoman.checking.construction import SIZES, Workshop
 from dragoman.checking.examinations.check import Check, Verdict, distance, random, same
 from dragoman.checking.examinations.layout import refuse_length_first
 from dragoman.checking.examinations.probe import give, run
-from dragoman.checking.workshop import SIZES, Workshop
 
 RUNS = Check(
     name="does-not-run",

@@ -8,8 +8,8 @@ from torch.nn import functional as F
 
 from dragoman.checking.arguments import NotCheckableError
 from dragoman.checking.calls import call
+from dragoman.checking.construction import SIZES, Workshop
 from dragoman.checking.examinations.check import Check, Verdict, distance, random, same
-from dragoman.checking.workshop import SIZES, Workshop
 
 ACTIVATION = Check(
     name="feed-forward-activation",

@@ -7,8 +7,8 @@ import torch
 from torch import Tensor, nn
 
 from dragoman.checking.calls import call
+from dragoman.checking.construction import SIZES, Workshop
 from dragoman.checking.examinations.check import Check, Verdict, distance, random, same
-from dragoman.checking.workshop import SIZES, Workshop
 
 FORMULA = Check(
     name="norm-formula",

@@ -7,8 +7,8 @@ from torch import nn
 
 from dragoman.checking.arguments import NotCheckableError
 from dragoman.checking.calls import attend
+from dragoman.checking.construction import SIZES, Workshop
 from dragoman.checking.examinations.check import random, same
-from dragoman.checking.workshop import SIZES, Workshop
 
 LENGTH_FIRST = (
     "it reads (length, batch, d_model), as PyTorch does where batch_first is not said, and only "

@@ -8,8 +8,8 @@ from torch import Tensor
 
 from dragoman.checking.arguments import NotCheckableError
 from dragoman.checking.calls import attend, call, takes
+from dragoman.checking.construction import SIZES, Workshop
 from dragoman.checking.examinations.check import Check, Verdict, random, same, tokens
-from dragoman.checking.workshop import SIZES, Workshop
 
 CAUSAL = Check(
     name="causal-mask",

@@ -10,10 +10,10 @@ from torch import Tensor, nn
 
 from dragoman.checking.arguments import MODEL, NotCheckableError, is_required, parameters_of
 from dragoman.checking.calls import call_by_name
+from dragoman.checking.construction import SIZES
 from dragoman.checking.convention import REFUSED
 from dragoman.checking.spelling import plain
 from dragoman.checking.words import is_of_torch, words_in_class
-from dragoman.checking.workshop import SIZES
 
 _OF_DECODERS = ("gpt", "decoder", "causal", "llama")
 """What occurs in the name of a model that may not see what it has to predict."""

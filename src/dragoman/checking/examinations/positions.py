@@ -10,6 +10,7 @@ from torch import Tensor
 
 from dragoman.checking.arguments import NotCheckableError
 from dragoman.checking.calls import call
+from dragoman.checking.construction import SIZES, Workshop
 from dragoman.checking.convention import REFUSED
 from dragoman.checking.examinations.check import (
     Check,
@@ -21,7 +22,6 @@ from dragoman.checking.examinations.check import (
 )
 from dragoman.checking.examinations.layout import reads_length_first
 from dragoman.checking.program import message_of
-from dragoman.checking.workshop import SIZES, Workshop
 from dragoman.model.positional_encoding import sinusoids
 
 ADDED = Check(

@@ -12,12 +12,12 @@ from torch import Tensor
 
 from dragoman.checking.arguments import DECODER, ENCODER, NotCheckableError
 from dragoman.checking.calls import attend, call
+from dragoman.checking.construction import SIZES, Workshop
 from dragoman.checking.convention import REFUSED, Convention, conventions
 from dragoman.checking.examinations.check import S, T, random, tokens
 from dragoman.checking.examinations.masks import future_mask
 from dragoman.checking.examinations.residual import connect
 from dragoman.checking.examinations.whole import run_transformer
-from dragoman.checking.workshop import SIZES, Workshop
 
 Given = Callable[[Workshop, Any, Tensor], Tensor]
 """Gives a part vectors or words; (sentences, T, ...)."""

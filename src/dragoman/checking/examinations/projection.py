@@ -6,8 +6,8 @@ import torch
 from torch import Tensor
 
 from dragoman.checking.calls import call
+from dragoman.checking.construction import SIZES, Workshop
 from dragoman.checking.examinations.check import Check, Verdict, random, same
-from dragoman.checking.workshop import SIZES, Workshop
 
 VOCABULARY = Check(
     name="projection-vocabulary",

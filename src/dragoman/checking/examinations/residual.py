@@ -9,9 +9,9 @@ from torch import Tensor, nn
 
 from dragoman.checking.arguments import RESIDUAL, NotCheckableError
 from dragoman.checking.calls import call
+from dragoman.checking.construction import SIZES, Workshop
 from dragoman.checking.convention import REFUSED
 from dragoman.checking.examinations.check import Check, Verdict, distance, random, same
-from dragoman.checking.workshop import SIZES, Workshop
 
 INPUT = Check(
     name="residual-input",

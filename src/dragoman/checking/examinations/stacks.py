@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from dragoman.checking.arguments import DECODER, ENCODER, NotCheckableError
 from dragoman.checking.calls import bind, call, takes
+from dragoman.checking.construction import SIZES, Workshop
 from dragoman.checking.examinations.check import (
     Check,
     S,
@@ -20,7 +21,6 @@ from dragoman.checking.examinations.check import (
 from dragoman.checking.examinations.residual import FIRST, in_block, pattern, silence
 from dragoman.checking.examinations.whole import passed_on
 from dragoman.checking.program import message_of
-from dragoman.checking.workshop import SIZES, Workshop
 
 PADDING = Check(
     name="padding-is-invisible",

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from dragoman.checking.arguments import NotCheckableError
+from dragoman.checking.construction import SIZES, Workshop
 from dragoman.checking.examinations.check import (
     Check,
     S,
@@ -35,7 +36,6 @@ from dragoman.checking.examinations.whole import (
     run_transformer,
     takes_a_source,
 )
-from dragoman.checking.workshop import SIZES, Workshop
 
 START = Check(
     name="model-start",

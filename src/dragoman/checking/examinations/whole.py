@@ -10,12 +10,12 @@ from torch import Tensor, nn
 
 from dragoman.checking.arguments import DECODE, MODEL, NotCheckableError, parameters_of, roles_of
 from dragoman.checking.calls import bind, call, call_by_name, first_tensor
+from dragoman.checking.construction import SIZES, Workshop
 from dragoman.checking.convention import REFUSED, conventions
 from dragoman.checking.examinations.check import S, T, exchange, random, same, tokens
 from dragoman.checking.examinations.layout import refuse_length_first
 from dragoman.checking.examinations.one_sequence import name_of_pair, predict, reads_one_sequence
 from dragoman.checking.words import words_in
-from dragoman.checking.workshop import SIZES, Workshop
 
 _PROJECTIONS = ("project", "generator", "projection", "projection_layer", "proj", "fc_out")
 PADDING = 0

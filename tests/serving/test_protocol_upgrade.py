@@ -2,7 +2,7 @@
 
 import pytest
 
-from dragoman.serving.offer import OfferFilter
+from dragoman.serving.protocol_upgrade import OfferFilter
 
 HEAD = b"POST / HTTP/1.1\r\nX-Upgrade: 1\r\n%s: h2c\r\nUp: upgrade: 2\r\n\r\n"
 

@@ -11,10 +11,10 @@ from torch import Tensor
 
 from dragoman.decoding.config import SearchConfig
 from dragoman.decoding.hypothesis import Hypothesis
-from dragoman.decoding.listed import Project, search_listed
 from dragoman.decoding.phrase import Phrase, Spelling
 from dragoman.decoding.problem import SearchProblem
 from dragoman.decoding.search import search
+from dragoman.decoding.shortlisted import Project, search_listed
 
 VOCAB = 12
 LIMIT: dict[str, Any] = {"max_length_ratio": 0.0, "max_length_extra": 5}
@@ -88,7 +88,7 @@ def test_a_sentence_gets_what_it_gets_with_its_list_alone(
     monkeypatch: pytest.MonkeyPatch, config: SearchConfig, rows_together: int
 ) -> None:
     """The lists differ in length, and the longest has tokens that no other has."""
-    monkeypatch.setattr("dragoman.decoding.listed.ROWS_TOGETHER", rows_together)
+    monkeypatch.setattr("dragoman.decoding.shortlisted.ROWS_TOGETHER", rows_together)
     lists = [[4, 5], [6, 7, 8, 9, 10, 11], [4, 10], [5, 6, 7]]
     together = among(pose(), lists, config)
     for sentence, listed in enumerate(lists):

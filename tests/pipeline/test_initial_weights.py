@@ -11,7 +11,7 @@ from dragoman.config import to_table
 from dragoman.model.config import TransformerConfig
 from dragoman.model.transformer import Transformer
 from dragoman.model_directory import ModelDirectory
-from dragoman.pipeline.beginning import (
+from dragoman.pipeline.initial_weights import (
     BeginningError,
     at_the_same_depth,
     check_kind,

@@ -19,7 +19,7 @@ from dragoman.durable import require_utf8, write_atomically
 from dragoman.errors import DragomanError, UsageError
 from dragoman.model_directory import DESCRIPTION_NAME, WEIGHTS_NAME, ModelDirectory
 from dragoman.model_directory.description import FINISHED_FILE
-from dragoman.pipeline.beginning import BEGINNING
+from dragoman.pipeline.initial_weights import BEGINNING
 from dragoman.pipeline.model_card import CARD
 from dragoman.pipeline.report import REPORT
 from dragoman.recipe import Recipe, differences

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from dragoman.config import to_table
-from dragoman.pipeline.claim import MARK, RunError, check_alike, claim
 from dragoman.pipeline.run import _prepare_text, train_model
+from dragoman.pipeline.run_directory import MARK, RunError, check_alike, claim
 
 from .conftest import Listener, MakeRecipe
 
@@ -172,7 +172,7 @@ def no(file, operation):
 
 
 fcntl.flock = no
-from dragoman.pipeline.claim import RunError, only_one
+from dragoman.pipeline.run_directory import RunError, only_one
 
 for _ in range(2):
     if os.fork() == 0:
@@ -233,7 +233,7 @@ def test_processes_with_another_recipe_than_the_first_are_refused(
     make_recipe: MakeRecipe, tmp_path: Path, display: Listener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = json.dumps(to_table(make_recipe(seed=2, model__d_ff=20, training__device="auto")))
-    monkeypatch.setattr("dragoman.pipeline.claim.text_of_first", lambda ours: first)
+    monkeypatch.setattr("dragoman.pipeline.run_directory.text_of_first", lambda ours: first)
 
     with pytest.raises(
         RunError, match=r"another recipe than process 0, in model\.d_ff, seed; start"
@@ -241,7 +241,7 @@ def test_processes_with_another_recipe_than_the_first_are_refused(
         train_model(make_recipe(), tmp_path / "run", display)
     check_alike(make_recipe(seed=2, model__d_ff=20, training__device="cpu"))
 
-    monkeypatch.setattr("dragoman.pipeline.claim.agree", lambda differs: True)
+    monkeypatch.setattr("dragoman.pipeline.run_directory.agree", lambda differs: True)
     with pytest.raises(RunError, match="another process of this training has another recipe"):
         check_alike(make_recipe(seed=2, model__d_ff=20))
 
