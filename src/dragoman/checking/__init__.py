@@ -13,6 +13,7 @@ depends on what, what learns. The text itself is only searched for lines that do
     reading.py          lines that do nothing
     demonstrations.py   what the program shows of its parts
     parts.py            which class is which part of figure 1
+    configurations.py   what holds the settings of its parts
     arguments.py        what a constructor or a forward method expects
     construction.py     builds a part, and whatever it needs
     calls.py            calls a part

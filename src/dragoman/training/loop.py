@@ -37,7 +37,7 @@ from dragoman.training.journal import JOURNAL, Journal, NoJournal
 from dragoman.training.objective import Objective, build_objective, for_validation
 from dragoman.training.optimizer import build_optimizers
 from dragoman.training.parallelism import gathered, spread
-from dragoman.training.pending_updates import Begun, UpdatesUnderWay, updates_ahead
+from dragoman.training.pending_updates import Begun, PendingUpdates, updates_ahead
 from dragoman.training.progress import Progress
 from dragoman.training.recording import Recorder
 from dragoman.training.schedule import learning_rate
@@ -95,7 +95,7 @@ class Trainer:
         self.average = (
             ExponentialMovingAverage(transformer, config.ema_decay) if config.ema_decay else None
         )
-        self.under_way = UpdatesUnderWay()
+        self.pending = PendingUpdates()
         self.checkpoints = Checkpoints(directory / "checkpoints")
         self.journal_path = directory / JOURNAL
         self.journal: Journal | NoJournal = NoJournal()
@@ -233,7 +233,7 @@ class Trainer:
         if not self.rehearsed:
             rehearse(self.model, micro_batches[0], self.optimizers)
             self.rehearsed = True
-        self.under_way.start_clock()
+        self.pending.start_clock()
         number = progress.update + 1
         # All randomness of an update follows from its number, so a resumed run needs nothing else.
         torch.manual_seed(_mixed_seed(self.batches.seed, number, rank()))
@@ -251,12 +251,12 @@ class Trainer:
             self.average.update(self.transformer, number)
         progress.update, progress.position = number, batch.next_position
         progress.tokens += batch.num_target_tokens
-        self.under_way.add(Begun(number, batch, rate, progress.tokens, report))
+        self.pending.add(Begun(number, batch, rate, progress.tokens, report))
         self._tell(but=updates_ahead(self.device))
 
     def _tell(self, *, but: int = 0) -> None:
         """Wait until all updates but a few have ended, and report each."""
-        for ended in self.under_way.ended(but=but):
+        for ended in self.pending.ended(but=but):
             begun = ended.begun
             tokens_per_second = begun.batch.num_target_tokens / ended.seconds
             self.progress.seconds += ended.seconds

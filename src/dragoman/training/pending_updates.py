@@ -49,7 +49,7 @@ def updates_ahead(device: torch.device) -> int:
     return 1 if device.type == "cuda" else 0
 
 
-class UpdatesUnderWay:
+class PendingUpdates:
     """The updates that are being computed, the oldest first."""
 
     def __init__(self) -> None:
