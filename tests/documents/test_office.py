@@ -323,6 +323,14 @@ def test_a_blank_to_fill_in_keeps_the_line_below_it_and_its_length() -> None:
     )
 
 
+@pytest.mark.parametrize("inside", ["{}<w:footnoteReference/>", "<w:drawing/>{}"])
+def test_a_blank_to_fill_in_and_a_thing_in_its_run_stay_together(inside: str) -> None:
+    blank = f"<w:r><w:rPr><w:u/></w:rPr>{inside.format('<w:t>    </w:t>')}</w:r>"
+    document = docx(paragraph(run("A cat"), blank, run(" here.")))
+    assert pieces(document) == ["A cat{x0} here."]
+    assert unpacked(translated(document))["word/document.xml"].count(b"<w:u/>") == 2
+
+
 def test_text_within_text_is_translated_too() -> None:
     box = f"<w:r><w:pict><w:txbxContent>{paragraph(run('a box'))}</w:txbxContent></w:pict></w:r>"
     control = f"<w:sdt><w:sdtContent>{run('a choice')}</w:sdtContent></w:sdt>"

@@ -217,7 +217,7 @@ def _read(parts: Sequence[Inline], reader: TextReader) -> _Stretch:
             shown += text
         else:
             shown += f'<g id="{len(tags)}">{text}</g>'
-            tags.append(next(part for part in same if part.text is not None))
+            tags.append(next(part for part in same if not _is_thing(part, usual)))
     base = next(part for part in parts if part.text is not None and part.format == usual)
     return _Stretch(tags, placeholders, base, reader.read_markup(shown, _RULES))
 
@@ -234,7 +234,7 @@ def _forms(parts: Sequence[Inline], usual: str) -> Iterator[str | None]:
         formats = [
             other.format
             for other in beside
-            if other.text is not None and other.around == part.around
+            if not _is_thing(other, usual) and other.around == part.around
         ]
         yield next(iter(formats), None) if _is_thing(part, usual) else part.format
 
