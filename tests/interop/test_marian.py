@@ -254,7 +254,10 @@ def test_weights_that_are_pickled_are_the_same(
     expected = load_marian(tmp_path).transformer.state_dict()
     (tmp_path / "model.safetensors").unlink()
     path = tmp_path / "pytorch_model.bin"
-    torch.save(model.state_dict(), path, _use_new_zipfile_serialization=zipped)
+    weights = model.state_dict()
+    table = weights["model.shared.weight"]
+    weights["model.shared.weight"] = table.T.contiguous().T  # as what was transposed is saved
+    torch.save(weights, path, _use_new_zipfile_serialization=zipped)
 
     found = load_marian(tmp_path).transformer.state_dict()
 
@@ -263,7 +266,14 @@ def test_weights_that_are_pickled_are_the_same(
 
 
 @pytest.mark.parametrize(
-    "content", [[], {"final_logits_bias": "0"}, {"x": torch.zeros(1).expand(10**15)}]
+    "content",
+    [
+        [],
+        {"final_logits_bias": "0"},
+        {1: torch.zeros(1)},
+        {"x": torch.zeros(1).expand(10**15)},
+        {"x": torch.empty(10**15, device="meta")},
+    ],
 )
 def test_what_is_pickled_must_be_weights(
     save_marian: SaveMarian, tmp_path: Path, content: object
@@ -351,6 +361,21 @@ def test_a_giant_is_refused_before_it_takes_memory(save_marian: SaveMarian, tmp_
     edit_config(tmp_path, encoder_ffn_dim=200_000, decoder_ffn_dim=200_000)
 
     with pytest.raises(MarianError, match=r"at least \d{8} parameters, but its weights are fewer"):
+        load_marian(tmp_path)
+
+
+def test_a_giant_of_one_layer_under_many_names_is_refused_too(
+    save_marian: SaveMarian, tmp_path: Path
+) -> None:
+    weights = save_marian().state_dict()
+    for name, weight in list(weights.items()):
+        for layer in range(1, 99):
+            weights[name.replace(".layers.0.", f".layers.{layer}.")] = weight
+    (tmp_path / "model.safetensors").unlink()
+    torch.save(weights, tmp_path / "pytorch_model.bin")
+    edit_config(tmp_path, encoder_layers=99, decoder_layers=99)
+
+    with pytest.raises(MarianError, match=r"at least \d{6} parameters, but its weights are fewer"):
         load_marian(tmp_path)
 
 

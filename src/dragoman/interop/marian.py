@@ -5,7 +5,7 @@ and sinusoids in Marian's convention, so nothing is approximated: the logits are
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -58,7 +58,7 @@ def load_marian(directory: Path, *, language_token: str | None = None) -> Marian
     config = read_config(table, directory, projection_bias=has_bias)
     tokenizers = load_tokenizers(directory, table, language_token=language_token)
     renamed = rename(weights, config, directory)
-    if config.fewest_parameters > sum(weight.numel() for weight in renamed.values()):
+    if config.fewest_parameters > _count_stored(renamed.values()):
         raise MarianError(
             f"{directory}: config.json describes a model with at least {config.fewest_parameters} "
             "parameters, but its weights are fewer"
@@ -329,13 +329,28 @@ def _read_pickled_weights(path: Path) -> dict[str, Tensor]:
     except Exception as error:  # anything, where the file is damaged
         reason = str(error).partition("\n")[0]
         raise MarianError(f"{path}: not weights as PyTorch saves them: {reason}") from error
-    # One that is contiguous has as many numbers in the file as its shape says.
     if not isinstance(weights, dict) or not all(
-        type(weight) is Tensor and weight.layout is torch.strided and weight.is_contiguous()
-        for weight in weights.values()
+        isinstance(name, str) and _is_stored(weight) for name, weight in weights.items()
     ):
         raise MarianError(f"{path}: not a table of weights")
     return weights
+
+
+def _is_stored(weight: object) -> bool:
+    """Tell whether it is a weight with as many numbers in the file as its shape says."""
+    return (
+        type(weight) is Tensor
+        and (weight.layout, weight.device.type) == (torch.strided, "cpu")
+        and weight.nbytes <= weight.untyped_storage().nbytes()
+    )
+
+
+def _count_stored(weights: Iterable[Tensor]) -> int:
+    """Count the numbers of weights in a file, where several may have the same ones."""
+    storages = {weight.untyped_storage().data_ptr(): weight for weight in weights}
+    return sum(
+        weight.untyped_storage().nbytes() // weight.itemsize for weight in storages.values()
+    )
 
 
 def written_anew(directory: Path, more: str = "") -> str:
