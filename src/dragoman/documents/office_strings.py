@@ -116,5 +116,10 @@ def _is_of_chart(element: Element) -> bool:
         return False
     parent, around, *_ = (*map(name_of, element.iterancestors()), "", "")
     if name_of(element) == "pt":  # in the kinds of Office 2016, such as waterfalls
-        return around == "strDim"
+        return around == "strDim" and not _is_of_ids(element)
     return around in _IN_CHART if parent == "pt" else parent in ("tx", "txData")
+
+
+def _is_of_ids(point: Element) -> bool:
+    """Tell whether a point names a place of a map as the service does that draws it."""
+    return point.getparent().getparent().get("type") == "entityId"
