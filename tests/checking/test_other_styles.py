@@ -688,7 +688,8 @@ def test_of_two_configurations_with_as_many_sizes_none_is_guessed() -> None:
         "@dataclass\nclass Other:\n    {}: int = 2\n    vocab_size: int = 9\n    heads: int = 3\n"
     )
     source = HEAD + CONFIGURED.format("")
-    of_training = report(source + other.format("batch_size"), "FeedForward")[1]
+    exits = "class Arguments:\n    def __init__(self):\n        raise SystemExit(2)\n"
+    of_training = report(source + other.format("batch_size") + exits, "FeedForward")[1]
     part = report(source + other.format("d_model"), "FeedForward")[1]
 
     assert "feed-forward-activation" in of_training.passed

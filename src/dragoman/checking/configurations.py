@@ -91,7 +91,7 @@ def _maker(value: Any, module: str) -> Maker | None:
     if is_dataclass(value) or hasattr(value, "_fields"):  # a named tuple
         return value
     if _NAMED_SO.search(value.__name__):
-        with suppress(Exception):  # of whatever its constructor wants
+        with suppress(Exception, SystemExit):  # of whatever its constructor wants or reads
             return value if _num_sizes(value) >= LEAST_SIZES else _Alike(value())
     return None
 
