@@ -246,8 +246,7 @@ class Translator:
         """Translate a sentence so that the translation begins with a prefix.
 
         Placeholders, codes, numbers, addresses and glossary terms that the prefix lacks are sought
-        after it (without PyTorch glossary terms alone); any that are still lost are reported as a
-        fault. Tags are treated as text. The
+        after it; any that are still lost are reported as a fault. Tags are treated as text. The
         model is shown the sentence as `translate` shows it, or all of one that `translate` leaves
         as it is; what is left out around it is put back, and so are its capitals, unless the prefix
         begins without them.
