@@ -276,7 +276,7 @@ def run_one(options: argparse.Namespace) -> Iterator[Measurement]:
     seconds_to_tokenise = time.perf_counter() - before
     first = sources[:LATENCY_SENTENCES]
     for beam_size in options.beam_sizes:
-        config = replace(directory.search, beam_size=beam_size, n_best=1)
+        config = replace(directory.search.without_sampling(), beam_size=beam_size, n_best=1)
         translate(first if options.device == "cpu" else sources, config)  # warms up
         before = time.perf_counter()
         translations = translate(sources, config)
