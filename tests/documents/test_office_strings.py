@@ -63,8 +63,8 @@ SAID = {
     "word/drawings/drawing1.xml": '<d:a xmlns:d="d"><d:cNvPr descr="{}"/></d:a>',
     "ppt/charts/chartEx1.xml": (
         f"<x:chart {CHART_2016}><x:txData><x:v>{{}}</x:v></x:txData><x:strDim><x:lvl>"
-        '<x:pt>{}</x:pt></x:lvl></x:strDim><x:strDim type="entityId"><x:lvl><x:pt>a cat</x:pt></x:lvl>'
-        "</x:strDim><x:numDim><x:lvl><x:pt>1E5</x:pt></x:lvl></x:numDim>"
+        '<x:pt>{}</x:pt></x:lvl></x:strDim><x:strDim type="entityId"><x:lvl><x:pt>a cat</x:pt>'
+        "</x:lvl></x:strDim><x:numDim><x:lvl><x:pt>1E5</x:pt></x:lvl></x:numDim>"
         "</x:chart>"
     ),
     "xl/drawings/drawing1.xml": '<d:a xmlns:d="d"><d:cNvPr descr="{}"/></d:a>',

@@ -348,9 +348,7 @@ def _is_stored(weight: object) -> bool:
 def _count_stored(weights: Iterable[Tensor]) -> int:
     """Count the numbers of weights in a file, where several may have the same ones."""
     storages = {weight.untyped_storage().data_ptr(): weight for weight in weights}
-    return sum(
-        weight.untyped_storage().nbytes() // weight.itemsize for weight in storages.values()
-    )
+    return sum(weight.untyped_storage().nbytes() // weight.itemsize for weight in storages.values())
 
 
 def written_anew(directory: Path, more: str = "") -> str:
