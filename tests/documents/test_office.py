@@ -323,6 +323,23 @@ def test_a_blank_to_fill_in_keeps_the_line_below_it_and_its_length() -> None:
     )
 
 
+def test_spaces_whose_format_nobody_sees_are_none_to_fill_in() -> None:
+    names = 'xmlns:style="urn:oasis:names:tc:opendocument:xmlns:style:1.0"'
+    bold = f'<style:style {names} style:name="B"><b style:font-weight="bold"/></style:style>'
+    span = '<text:span text:style-name="B"> <text:s text:c="3"/></text:span>'
+    document = docx(paragraph(run("A cat."), run("    ", "<w:b/>"), run("A dog.")))
+    assert pieces(document) == ["A cat.", "A dog."]
+    assert pieces(odt(f"{bold}<text:p>A cat.{span}A dog.</text:p>")) == ["A cat.", "A dog."]
+
+
+def test_a_blank_of_open_document_to_fill_in_keeps_its_length() -> None:
+    blank = '<text:span text:style-name="T"> <text:s text:c="9"/></text:span>'
+    document = odt(f"<text:p>A {blank} cat</text:p>")
+    assert pieces(document) == ["A {x0} cat"]
+    written = blank.replace('> <text:s text:c="9"', '><text:s text:c="10"')
+    assert body(translated(document)) == f"<text:p>A {written} CAT</text:p>"
+
+
 @pytest.mark.parametrize("inside", ["{}<w:footnoteReference/>", "<w:drawing/>{}"])
 def test_a_blank_to_fill_in_and_a_thing_in_its_run_stay_together(inside: str) -> None:
     blank = f"<w:r><w:rPr><w:u/></w:rPr>{inside.format('<w:t>    </w:t>')}</w:r>"

@@ -53,6 +53,11 @@ _MASTERS = ("sldMaster", "sldLayout", "notesMaster")
 _UNSEEN = ("proofErr", "lastRenderedPageBreak", "softHyphen", "smartTagPr")
 """What a program noted about an earlier state of the text; it is left out."""
 
+_LINED = re.compile(
+    r'<(?:\w+:)?(?:u|strike|dstrike|highlight|shd|bdr)\b(?![^<>]*="none")|\su="(?!none)'
+)
+"""What shows even white space; the last one is a line in PowerPoint."""
+
 _UNSEEN_PROPERTIES = (
     *("lang", "noProof"),
     *("altLang", "dirty", "err", "smtClean", "smtId", "kumimoji"),  # in PowerPoint
@@ -137,11 +142,12 @@ def _read_run(run: Element, wrappers: tuple[Element, ...]) -> list[Inline]:
     parts = []
     around = (*wrappers, run)
     form = _format(around)
+    is_lined = _LINED.search(form) is not None
     for child in run:
         name = name_of(child)
         if name == "t":
             parts += [
-                Inline(around, text, form, child, separates=i % 2 == 1)
+                Inline(around, text, form, child, separates=i % 2 == 1, is_lined=is_lined)
                 for i, text in enumerate(_BREAK.split(child.text or ""))
             ]
         elif name == "noBreakHyphen":

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 from dragoman.documents.formulas import is_named
 from dragoman.documents.paragraph import Around, Element, Inline, sort_marks
@@ -38,6 +39,7 @@ _ENDS = ("bookmark-end", "index-mark", "toc-mark", "mark-end", "annotation-end")
 
 _DRAWING = "{urn:oasis:names:tc:opendocument:xmlns:drawing:1.0}"
 _ANCHOR, _IN_LINE = f"{_TEXT}anchor-type", (None, "as-char")
+_DRAWN = ("text-underline-style", "text-line-through-style", "background-color")
 _UNSEEN_PROPERTIES = ("rsid", "paragraph-rsid", "language", "country", "script", "rfc-language-tag")
 """What a program notes about text, with endings for languages of other scripts."""
 
@@ -53,6 +55,11 @@ class OpenDocument:
             for style in root.iter(f"{STYLE}style")
             if _changes_nothing(style)
         )
+        self._unlined = frozenset(
+            style.get(f"{STYLE}name")
+            for style in root.iter(f"{STYLE}style")
+            if _shows_no_spaces(style)
+        ) | {None}
 
     def paragraphs(self, root: Element) -> Iterator[Element]:
         """Find all paragraphs and headings that are not deleted, computed or named."""
@@ -71,22 +78,24 @@ class OpenDocument:
     def read(self, paragraph: Element) -> list[Inline]:
         """Take a paragraph apart."""
         starts, others, ends = sort_marks(self._read(paragraph, ()), _STARTS, _ENDS, _floats)
-        return [*starts, *others, *ends]
+        return [*starts, *_joined(others), *ends]
 
     def _read(self, element: Element, around: tuple[Element, ...]) -> Iterator[Inline]:
         form = "".join(f"{span.tag}{sorted(span.attrib.items())}" for span in around)
+        is_lined = any(span.get(f"{_TEXT}style-name") not in self._unlined for span in around)
         if element.text:
-            yield Inline(around, _WHITE_SPACE.sub(" ", element.text), form)
+            yield Inline(around, _WHITE_SPACE.sub(" ", element.text), form, is_lined=is_lined)
         for child in element:
             if child.tag in (*_SPANS, *_RUBY):
                 is_left_out = child.tag in _RUBY or child.get(f"{_TEXT}style-name") in self._unseen
                 yield from self._read(child, around if is_left_out else (*around, child))
             elif child.tag == _SPACE and _NUMBER.fullmatch(child.get(_COUNT, "1")):
-                yield Inline(around, " " * int(child.get(_COUNT, "1")), form)
+                spaces = " " * int(child.get(_COUNT, "1"))
+                yield Inline(around, spaces, form, is_lined=is_lined)
             elif child.tag not in _UNSEEN:
                 yield Inline(around, thing=child, separates=child.tag in (*_SEPARATORS, *_CHANGES))
             if child.tail:
-                yield Inline(around, _WHITE_SPACE.sub(" ", child.tail), form)
+                yield Inline(around, _WHITE_SPACE.sub(" ", child.tail), form, is_lined=is_lined)
 
     def fill(self, paragraph: Element, content: Sequence[Inline]) -> None:
         """Replace the content of a paragraph; what its cell says otherwise is its old text."""
@@ -105,6 +114,22 @@ class OpenDocument:
 def _floats(thing: Element) -> bool:
     """Tell whether a picture or a box stands beside the text, wherever in it its anchor is."""
     return thing.tag.startswith(_DRAWING) and thing.get(_ANCHOR) not in _IN_LINE
+
+
+def _joined(parts: Sequence[Inline]) -> Iterator[Inline]:
+    """Join text that was parted only because several spaces are an element."""
+    for like, group in groupby(parts, key=lambda part: part._replace(text=part.text and "")):
+        said = [part.text for part in group if part.text is not None]
+        yield like._replace(text="".join(said)) if said else like
+
+
+def _shows_no_spaces(style: Element) -> bool:
+    """Tell whether a style draws no line or colour where nothing else is; others may do so."""
+    return style.get(f"{STYLE}parent-style-name") is None and not any(
+        name.endswith(_DRAWN) and value not in ("none", "transparent")
+        for child in style
+        for name, value in child.attrib.items()
+    )
 
 
 def _changes_nothing(style: Element) -> bool:

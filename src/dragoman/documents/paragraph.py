@@ -32,7 +32,7 @@ XML_SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 
 _RULES = Rules(untranslated=frozenset(), inline=frozenset({"g"}), is_xml=True)
 _BLANK = re.compile(r"\s{3,}")
-"""What is there to be written on if it has a format of its own, such as a line below it."""
+"""What is there to be written on if it is seen by its format, such as a line below it."""
 
 _MARK = re.compile(rf'<g id="(?P<tag>\d+)">|</g>|(?P<placeholder>{PLACEHOLDER.pattern})')
 
@@ -68,6 +68,9 @@ class Inline(NamedTuple):
 
     separates: bool = False
     """Whether nothing that stands before it belongs to a sentence after it."""
+
+    is_lined: bool = False
+    """Whether even white space of its format is seen, by a line or a colour."""
 
 
 def sort_marks(
@@ -224,7 +227,11 @@ def _read(parts: Sequence[Inline], reader: TextReader) -> _Stretch:
 
 def _is_thing(part: Inline, usual: str) -> bool:
     """Tell whether a part is shown as a placeholder."""
-    return part.text is None or (part.format != usual and _BLANK.fullmatch(part.text) is not None)
+    return part.text is None or (part.format != usual and _is_blank(part))
+
+
+def _is_blank(part: Inline) -> bool:
+    return part.is_lined and _BLANK.fullmatch(part.text or "") is not None
 
 
 def _forms(parts: Sequence[Inline], usual: str) -> Iterator[str | None]:
@@ -244,7 +251,7 @@ def _with_even_gaps(parts: Sequence[Inline]) -> list[Inline]:
     found = list(parts)
     for i in range(1, len(parts) - 1):
         before, gap, after = found[i - 1 : i + 2]
-        is_gap = gap.text is not None and not gap.text.strip() and not _BLANK.match(gap.text)
+        is_gap = gap.text is not None and not gap.text.strip() and not _is_blank(gap)
         if is_gap and None not in (before.text, after.text) and before.format == after.format:
             found[i] = before._replace(text=gap.text)
     return found
