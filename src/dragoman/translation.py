@@ -165,6 +165,6 @@ def remark_on_cut(translations: Sequence[Translation]) -> str | None:
     if not count:
         return None
     return (
-        f"{count} of {counted(len(translations), 'text')} with a sentence of more tokens than the "
-        "model has seen, whose pieces were translated separately"
+        f"{count} of {counted(len(translations), 'text')} had a sentence of more tokens than the "
+        "model has seen, and its pieces were translated separately"
     )

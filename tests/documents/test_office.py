@@ -87,6 +87,7 @@ def test_a_control_is_taken_off_data_that_would_replace_its_translation() -> Non
             control.format(summary if text == run("a cat") else "", "text", text),
             control.format(title, "text", text),
             control.format(summary, "dropDownList", text),
+            control.format(summary, "showingPlcHdr", text),
             control.format(summary, "text", run("42")),
         )
         for text in texts

@@ -114,7 +114,7 @@ def test_processes_that_hold_parts_make_a_model_that_translates(
 ) -> None:
     sharded = (*SHORT, "--set", "training.parallelism=fsdp")
 
-    launch(workspace, "--nproc-per-node=2", *TRAIN, "run", *sharded)
+    launch(workspace, "--nproc-per-node=3", *TRAIN, "run", *sharded)
 
     assert_close(whole_runs / "one", workspace / "run")
     lines = (workspace / "validation.tsv").read_text().splitlines()

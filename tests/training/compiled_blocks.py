@@ -180,6 +180,7 @@ def compare_losses(positional_encoding: str, dtype: torch.dtype) -> dict[str, An
 if __name__ == "__main__":
     report = {
         **compare_losses("interleaved", torch.bfloat16),
+        "graphs with rotary": compare_losses("rotary", torch.float32)["graphs"],
         "graphs side by side": graphs_side_by_side("interleaved", torch.bfloat16),
         **compare_trainings("rotary"),
         "losses with dropout": losses_with_dropout("rotary", torch.float32),

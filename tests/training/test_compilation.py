@@ -45,6 +45,7 @@ def test_losses_and_gradients_are_those_of_the_blocks_as_written(report: dict[st
 def test_neither_each_block_nor_each_shape_is_compiled(report: dict[str, Any]) -> None:
     # Of six blocks of two kinds, two norms, and three shapes; the second shape may say what varies.
     assert 3 <= report["graphs"] <= 6
+    assert 3 <= report["graphs with rotary"] <= 6
 
 
 def test_how_many_sentences_share_a_row_of_attention_makes_no_other_graph(

@@ -15,6 +15,8 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
 
+from dragoman.config import to_table
+from dragoman.decoding.config import SearchConfig
 from dragoman.durable import open_file, read_at_most
 from dragoman.interop.marian_config import MarianError, read_config
 from dragoman.interop.weight_names import LOGITS_BIAS, marian_block_names, marian_table_names
@@ -117,6 +119,7 @@ def convert_marian(
         ),
         special_ids=pair.target.special_ids,
         max_length=model.max_length,
+        search=to_table(SearchConfig()),  # so that it translates the same with other defaults
         training={"imported_from": directory.resolve().name, "format": "Hugging Face Marian"},
     )
     save_model(output, description, pair, dict(model.transformer.named_parameters()))
