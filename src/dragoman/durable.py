@@ -68,15 +68,8 @@ def open_whole(path: Path) -> Iterator[BinaryIO]:
     place = follow_links(path)
     before = place.lstat() if place.is_file() else None
     unfinished = place.with_name(f".{_short_name(place)}.{os.getpid()}.unfinished")
-    try:
-        unfinished.unlink(missing_ok=True)  # of a killed process; or a link to somebody's file
-        stream = _open(unfinished, "xb", name=path)
-    except FileNotFoundError:
-        raise DragomanError(f"{path}: cannot be written: there is no such folder") from None
-    except OSError as error:
-        raise DragomanError(f"{path}: cannot be written: {error.strerror}") from error
-    try:
-        with stream:
+    try:  # a signal may come as soon as there is a file
+        with _create(unfinished, name=path) as stream:
             yield stream
             stream.flush()
             with naming(path):
@@ -85,7 +78,19 @@ def open_whole(path: Path) -> Iterator[BinaryIO]:
                 os.fsync(stream.fileno())
         unfinished.replace(place)
     finally:
-        unfinished.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # there is none, or another error says more
+            unfinished.unlink()
+
+
+def _create(unfinished: Path, *, name: Path) -> BinaryIO:
+    """Create a file; errors have the name of the one that it will become."""
+    try:
+        unfinished.unlink(missing_ok=True)  # of a killed process; or a link to somebody's file
+        return _open(unfinished, "xb", name=name)
+    except FileNotFoundError:
+        raise DragomanError(f"{name}: cannot be written: there is no such folder") from None
+    except OSError as error:
+        raise DragomanError(f"{name}: cannot be written: {error.strerror}") from error
 
 
 def _take_over(before: os.stat_result, unfinished: int) -> None:

@@ -1157,7 +1157,19 @@ def test_a_model_that_hands_on_arguments_of_no_name_is_not_told_that_it_does_not
     assert part.not_checked == ("what `*args` of its forward stands for is not known",)
 
 
-@pytest.mark.parametrize("given", ["batch", "batch.src, batch.trg", "batch['src'], batch['tgt']"])
+def test_a_model_that_takes_a_pair_apart_is_examined_with_source_and_target() -> None:
+    takes = "def forward(self, {}):\n        memory"
+    paired = takes.format("batch").replace("memory", "src, tgt = batch\n        memory")
+    of_two, of_pair = (
+        report(model, "Transformer")[1]
+        for model in (STACKED, STACKED.replace(takes.format("src, tgt"), paired))
+    )
+
+    assert mistakes(of_pair) == mistakes(of_two)
+    assert of_pair.not_checked == of_two.not_checked
+
+
+@pytest.mark.parametrize("given", ["batch.src, batch.trg", "batch['src'], batch['tgt']"])
 def test_a_model_that_takes_a_whole_batch_is_not_told_that_it_does_not_run(given: str) -> None:
     takes = "def forward(self, {}):\n        memory"
     batched = takes.format("batch").replace("memory", f"src, tgt = {given}\n        memory")

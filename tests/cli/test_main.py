@@ -146,6 +146,9 @@ def test_a_package_that_is_not_installed_is_named_with_the_way_to_install_it(
     monkeypatch.chdir(tmp_path)
     Path("x.txt").write_text("il gatto\n")
     Path("x.tsv").write_text("the cat\til gatto\n")
+    Path("x.toml").write_text(
+        'source_language = "en"\ntarget_language = "it"\ncorpora.train = [{ path = "x.tsv" }]\n'
+    )
     monkeypatch.setitem(sys.modules, module, None)
     for name in [name for name in sys.modules if name.startswith(importer)]:
         monkeypatch.delitem(sys.modules, name)  # it is imported again

@@ -149,8 +149,8 @@ def test_with_another_search_or_teacher_it_is_another_distillation(
 
     description = teacher / "model.toml"
     text = description.read_text(encoding="utf-8")
-    assert "length_penalty = 1.0" in text
-    description.write_text(text.replace("length_penalty = 1.0", "length_penalty = 0.6"))
+    assert "length_penalty = 0.6" in text
+    description.write_text(text.replace("length_penalty = 0.6", "length_penalty = 1.0"))
 
     with pytest.raises(DistillationError, match=r"\(teacher and length_penalty changed since\)"):
         start(sentences(100, 140))

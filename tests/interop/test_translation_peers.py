@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import torch
 
+from dragoman.decoding.config import SearchConfig
 from dragoman.interop.proof import LoadedModel, draw_sentences
 from dragoman.model_directory import ModelDirectory
 
@@ -31,9 +32,10 @@ def test_hugging_face_translates_greedily_as_we_do(save: Save, peers: Any) -> No
     loaded = load(save)
     sources = list(draw_sentences(loaded.tokenizers.source))
 
-    found = peers.prepare("huggingface", loaded)(sources, 1)
+    config = SearchConfig(beam_size=1)
+    found = peers.prepare("huggingface", loaded)(sources, config)
 
-    limits = [peers.SEARCH.max_length(len(source)) for source in sources]
+    limits = [config.max_length(len(source)) for source in sources]
     for ours, theirs, limit in zip(
         loaded.in_pytorch.translate(sources), found, limits, strict=True
     ):

@@ -190,7 +190,7 @@ def test_the_probability_of_each_token_and_of_the_whole(
     total = page.find(".//*[@id='total']")
     assert total is not None
     found = [float(number) for number in re.findall(r"-?\d+\.\d+", total.text or "")]
-    penalty = (5 + len(chosen)) / 6
+    penalty = ((5 + len(chosen)) / 6) ** 0.6
     expected_total = log_probabilities.sum()
     assert found == pytest.approx([expected_total, penalty, expected_total / penalty], abs=6e-5)
 
@@ -202,7 +202,7 @@ def test_the_steps_of_the_search_and_what_ended(
     steps, ended = naive_beam_search(
         lambda ids: model.log_probabilities(source, [BOS_ID, *ids])[-1],
         beam=3,
-        alpha=1.0,
+        alpha=0.6,
         limit=trace.search.max_length,
         eos=EOS_ID,
         forbidden=(PAD_ID, BOS_ID),

@@ -34,7 +34,7 @@ def test_the_steps_are_those_of_a_naive_search(beam_size: int, seed: int) -> Non
     steps, ended = naive_beam_search(
         lambda ids: in_logs(model, ids),
         beam=beam_size,
-        alpha=1.0,
+        alpha=0.6,
         limit=7,
         eos=EOS,
         forbidden=(PAD, UNK, BOS),

@@ -15,8 +15,6 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
 
-from dragoman.config import to_table
-from dragoman.decoding.config import SearchConfig
 from dragoman.durable import open_file, read_at_most
 from dragoman.interop.marian_config import MarianError, read_config
 from dragoman.interop.weight_names import LOGITS_BIAS, marian_block_names, marian_table_names
@@ -30,6 +28,10 @@ from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.tokenizers.tokenizer import LARGEST_FILE, SpecialIds, TokenizerError
 
 _TOKENIZER_CONFIG = "tokenizer_config.json"
+
+LENGTH_PENALTY = 1.0
+"""By which Marian and transformers search with such models, if in another formula, and not with the
+paper's 0.6, with which translations of our own models are too short, too."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +121,7 @@ def convert_marian(
         ),
         special_ids=pair.target.special_ids,
         max_length=model.max_length,
-        search=to_table(SearchConfig()),  # so that it translates the same with other defaults
+        search={"length_penalty": LENGTH_PENALTY},
         training={"imported_from": directory.resolve().name, "format": "Hugging Face Marian"},
     )
     save_model(output, description, pair, dict(model.transformer.named_parameters()))

@@ -161,8 +161,7 @@ def check_belongs(recipe: Recipe, directory: Path) -> None:
         more = f"; and {len(changed) - MOST_NAMED} more" if len(changed) > MOST_NAMED else ""
         raise RunError(
             f"{directory}: it holds the run of another recipe ({'; '.join(changed[:MOST_NAMED])}"
-            f"{more}); undo the change, by writing down what has another default by now, or name "
-            "another directory with -o"
+            f"{more}); undo the change, or name another directory with -o"
         )
     if not has_trained(directory):
         raise RunError(

@@ -26,6 +26,9 @@ LEARNING_RATE_TIMES_WIDTH = 0.4
 MUON_LEARNING_RATES = {128: 6e-3, 256: 4e-3}
 """By width, where Muon was measured and found to learn faster (`docs/experiments.md`)."""
 
+LENGTH_PENALTY = 1.0
+"""With 0.6, the paper's, the translations of the models here are too short (the same log)."""
+
 POSITIONS = "rotary"
 """A model with them needs fewer updates than one with sinusoids (the same log)."""
 
@@ -156,6 +159,9 @@ def sections(
             ),
             "keep_checkpoints": Setting(keep_checkpoints, "as many as are averaged, or more"),
             "patience": Setting(0, "no end before the last update"),
+        },
+        "search": {
+            "length_penalty": Setting(LENGTH_PENALTY, "with the paper's 0.6 they are too short"),
         },
     }
 
