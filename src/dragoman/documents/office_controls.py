@@ -12,7 +12,7 @@ says that nothing has been filled in yet."""
 
 def disconnect_controls(root: Element) -> None:
     """Take controls off data that stays: Word would show it in place of their translations."""
-    for binding in list(root.iter("{*}dataBinding")):
+    for binding in root.findall(".//{*}sdt/{*}sdtPr/{*}dataBinding"):
         properties = binding.getparent()
         text = "".join(said.text or "" for said in properties.getparent().iter("{*}t"))
         stays = any(name_of(child) in _WITH_DATA for child in properties)

@@ -54,9 +54,12 @@ _UNSEEN = ("proofErr", "lastRenderedPageBreak", "softHyphen", "smartTagPr")
 """What a program noted about an earlier state of the text; it is left out."""
 
 _LINED = re.compile(
-    r'<(?:\w+:)?(?:u|strike|dstrike|highlight|shd|bdr)\b(?![^<>]*="none")|\su="(?!none)'
+    r'<(?:\w+:)?(?:u|strike|dstrike|highlight|bdr)\b(?![^<>]*val="(?:none|nil|0|false|off)")'
+    r'|<(?:\w+:)?shd\b(?!(?=[^<>]*val="(?:clear|nil)")[^<>]*fill="auto")'
+    r'|\su="(?!none)'
 )
-"""What shows even white space; the last one is a line in PowerPoint."""
+"""What shows even white space, unless it is switched off, as some programs do in every run; the last
+one is a line in PowerPoint."""
 
 _UNSEEN_PROPERTIES = (
     *("lang", "noProof"),
