@@ -58,7 +58,7 @@ _LINED = re.compile(
     r'|<(?:\w+:)?shd\b(?!(?=[^<>]*val="(?:clear|nil)")[^<>]*fill="auto")'
     r'|\su="(?!none)'
 )
-"""What shows even white space, unless it is switched off, as some programs do in every run; the last
+"""What shows even white space, if it is not switched off, as some programs do in each run; the last
 one is a line in PowerPoint."""
 
 _UNSEEN_PROPERTIES = (
