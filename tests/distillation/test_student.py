@@ -73,6 +73,7 @@ def teacher_of(
         ),
         special_ids=SpecialIds(),
         max_length=max_length,
+        search={"length_penalty": 0.8},
         training={"recipe": to_table(recipe_from_table(recipe))} if recipe else {},
     )
     return directory
@@ -244,7 +245,7 @@ def test_the_student_of_a_finetuned_model_begins_anew(
     assert recipe.tokenizer == TokenizerConfig()
 
 
-def test_the_student_of_an_imported_model_has_its_length_and_learns_a_vocabulary(
+def test_the_student_of_an_imported_model_has_its_length_and_search_and_learns_a_vocabulary(
     tmp_path: Path,
 ) -> None:
     teacher = teacher_of(tmp_path, {}, kind="marian", max_length=512)
@@ -253,6 +254,7 @@ def test_the_student_of_an_imported_model_has_its_length_and_learns_a_vocabulary
     recipe = student_recipe(teacher, "base-12-1", PAIRS, named)
 
     assert recipe.batching.max_length == 512
+    assert recipe.search.length_penalty == 0.8
     assert recipe.tokenizer.from_model is None
     assert recipe.languages == ("en", "de")
     assert recipe.model.tied_embeddings == "all"

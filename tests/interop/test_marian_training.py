@@ -72,7 +72,7 @@ def order_of(model: ModelDirectory, train: Path, *assignments: str) -> FineTunin
     )
 
 
-def test_the_rate_is_that_of_imports_each_time(
+def test_the_rate_and_the_search_are_those_of_imports_each_time(
     imported: tuple[Any, ModelDirectory], tmp_path: Path
 ) -> None:
     _, model = imported
@@ -88,6 +88,7 @@ def test_the_rate_is_that_of_imports_each_time(
     width = model.description.model.d_model
     assert first.training.learning_rate == RATE_OF_IMPORT_TIMES_WIDTH / width
     assert second.training.learning_rate == first.training.learning_rate
+    assert second.search == first.search == model.search
 
 
 @pytest.mark.slow

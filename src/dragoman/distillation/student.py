@@ -106,10 +106,10 @@ def _table(
     pairs: Mapping[Path, float],
     assignments: tuple[str, ...],
 ) -> dict[str, Any]:
-    """Adapt the recipe recorded in the teacher's description; an import has none."""
+    """Adapt the recipe recorded in the teacher's description; an import has a search alone."""
     description = teacher.description
     recipe = recorded_recipe(teacher)
-    table = to_table(recipe) if recipe else {}
+    table: dict[str, Any] = to_table(recipe) if recipe else {"search": dict(description.search)}
     table["source_language"] = description.source_language
     table["target_language"] = description.target_language
     table["corpora"] = _corpora(_held_out(teacher), table.get("corpora", {}), pairs)

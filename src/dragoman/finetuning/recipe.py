@@ -116,10 +116,10 @@ def _check(named: set[str], *, keep: bool | None) -> None:
 
 
 def _table(model: ModelDirectory, order: FineTuning) -> tuple[dict[str, Any], list[str]]:
-    """Adapt the recipe recorded in the model's description; an import has none."""
+    """Adapt the recipe recorded in the model's description; an import has a search alone."""
     description = model.description
     recipe = recorded_recipe(model)
-    table = to_table(recipe) if recipe else {}
+    table: dict[str, Any] = to_table(recipe) if recipe else {"search": dict(description.search)}
     table.pop("licence", None)  # of the text that it has learnt from before
     trained = table.get("training", {})
     batching = {} if trained.get("from_model") else table.get("batching", {})
