@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
 import pytest
@@ -283,6 +284,32 @@ def test_what_is_pickled_must_be_weights(
     torch.save(content, tmp_path / "pytorch_model.bin")
 
     with pytest.raises(MarianError, match=r"pytorch_model\.bin: not a table of weights"):
+        load_marian(tmp_path)
+
+
+def test_what_is_pickled_is_not_compressed(save_marian: SaveMarian, tmp_path: Path) -> None:
+    weights = save_marian().state_dict()
+    (tmp_path / "model.safetensors").unlink()
+    torch.save(weights, tmp_path / "saved")
+    with (
+        ZipFile(tmp_path / "saved") as saved,
+        ZipFile(tmp_path / "pytorch_model.bin", "w", ZIP_DEFLATED) as packed,
+    ):
+        for name in saved.namelist():
+            packed.writestr(name, saved.read(name))
+
+    with pytest.raises(MarianError, match="not weights as PyTorch saves them: it is compressed"):
+        load_marian(tmp_path)
+
+
+def test_weights_are_in_a_format_that_models_have(save_marian: SaveMarian, tmp_path: Path) -> None:
+    save_marian()
+    weights = load_file(tmp_path / "model.safetensors")
+    name = "model.encoder.layers.0.fc1.weight"
+    weights[name] = weights[name].to(torch.float8_e4m3fn)
+    save_file(weights, tmp_path / "model.safetensors")
+
+    with pytest.raises(MarianError, match=rf"{name} has numbers in torch\.float8_e4m3fn"):
         load_marian(tmp_path)
 
 

@@ -5,6 +5,7 @@ and sinusoids in Marian's convention, so nothing is approximated: the logits are
 """
 
 import json
+import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +29,8 @@ from dragoman.tokenizers.pair import TokenizerPair
 from dragoman.tokenizers.tokenizer import LARGEST_FILE, SpecialIds, TokenizerError
 
 _TOKENIZER_CONFIG = "tokenizer_config.json"
+
+FORMATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
 LENGTH_PENALTY = 1.0
 """By which Marian and transformers search with such models, if in another formula, and not with the
@@ -303,16 +306,26 @@ def read_weights(directory: Path) -> dict[str, Tensor]:
     """Read the weights under Marian's names.
 
     Raises:
-        MarianError: they are missing, damaged or in several files.
+        MarianError: they are missing, damaged, in several files or in another number format.
     """
     path = directory / "model.safetensors"
+    pickled = directory / "pytorch_model.bin"
     if not path.exists() and (directory / "model.safetensors.index.json").exists():
         raise MarianError(
             f"{directory}: its weights are in several files; "
             + written_anew(directory, ', max_shard_size="100GB"')
         )
-    if not path.exists() and (directory / "pytorch_model.bin").exists():
-        return _read_pickled_weights(directory / "pytorch_model.bin")
+    is_pickled = not path.exists() and pickled.exists()
+    weights = _read_pickled_weights(pickled) if is_pickled else _read_safetensors(path)
+    for name, weight in weights.items():
+        if weight.dtype not in FORMATS:
+            raise MarianError(
+                f"{directory}: {name} has numbers in {weight.dtype}, which no model has"
+            )
+    return weights
+
+
+def _read_safetensors(path: Path) -> dict[str, Tensor]:
     try:
         open_file(path).close()  # safetensors would wait for a pipe
         return load_file(path)
@@ -330,6 +343,10 @@ def _read_pickled_weights(path: Path) -> dict[str, Tensor]:
     """
     try:
         open_file(path).close()  # PyTorch would wait for a pipe
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as records:
+                if any(record.compress_type for record in records.infolist()):
+                    raise ValueError("it is compressed")  # to a thousandth of what it would take
         weights = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # anything, where the file is damaged
         reason = str(error).partition("\n")[0]
