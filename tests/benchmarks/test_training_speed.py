@@ -45,6 +45,7 @@ def test_a_peer_has_cudnn_attention_on_a_gpu(
             compile=False,
             precision="fp32",
             seconds=1.0,
+            peers_as_ours=False,
         )
     )
 
