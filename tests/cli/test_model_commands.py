@@ -176,7 +176,7 @@ def test_evaluate_warns_of_sentences_that_are_translated_in_pieces(
     assert main(["evaluate", str(model), str(test_set)]) == 0
 
     said = capsys.readouterr().err
-    assert said == "" if count == 0 else f"warning: {count} of 3 texts with a sentence of" in said
+    assert said == "" if count == 0 else f"warning: {count} of 3 texts had a sentence of" in said
 
 
 def test_evaluate_warns_of_a_glossary_that_does_not_apply(

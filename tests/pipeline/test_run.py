@@ -321,7 +321,7 @@ def test_test_sets_of_one_name_keep_their_scores_and_warnings_apart(
     train_model(make_recipe(corpora__test=tests), tmp_path / "run", display)
 
     assert [line[:42] for line in display.messages if "pieces were translated" in line] == [
-        "warning: 2014/test: 4 of 4 texts with a se"
+        "warning: 2014/test: 4 of 4 texts had a sen"
     ]
     training = read_table(tmp_path / "run" / "model.toml")["training"]
     assert list(training["scores"]) == ["2013/test", "2014/test"]
