@@ -301,7 +301,7 @@ def _rehearse(
     recipe = overlay(values(decide(updates=1)), task.given)
     rehearsed = round(min(REHEARSED_SECONDS, seconds) * guess / update_tokens)
     rehearsed = min(max(rehearsed, FEWEST_REHEARSED), MOST_REHEARSED)
-    say(f"rehearsing {candidate.preset} for {rehearsed} updates")
+    say(f"rehearsing {candidate.preset} for {rehearsed} updates, which takes a few minutes")
     rehearsal = rehearse(recipe, text.sample, task.scratch, updates=rehearsed, minutes=task.minutes)
     return _Choice(
         candidate=candidate,
