@@ -44,9 +44,9 @@ def test_candidates_come_by_size_with_the_vocabulary_counted() -> None:
 @pytest.mark.parametrize(
     ("parameters", "tokens_seen", "expected"),
     [
-        (2_500_000, 5_000_000, True),
-        (2_500_001, 9_000_000, False),  # more than five for each token of the text
-        (2_500_000, 4_999_999, False),  # fewer than two tokens seen for each
+        (7_500_000, 15_000_000, True),
+        (7_500_001, 90_000_000, False),  # more than 15 for each token of the text
+        (7_500_000, 14_999_999, False),  # fewer than two tokens seen for each
     ],
 )
 def test_a_model_needs_text_and_time(parameters: int, tokens_seen: int, expected: bool) -> None:
@@ -55,7 +55,7 @@ def test_a_model_needs_text_and_time(parameters: int, tokens_seen: int, expected
 
 @pytest.mark.parametrize(
     ("tokens_seen", "size"),
-    [(0, 1024), (2047 * 6000, 1024), (2048 * 6000, 2048), (10**12, 4096)],
+    [(0, 1024), (2047 * 3000, 1024), (2048 * 3000, 2048), (10**12, 4096)],
 )
 def test_an_update_is_a_power_of_two_that_leaves_room_for_many(
     tokens_seen: float, size: int
@@ -64,16 +64,25 @@ def test_an_update_is_a_power_of_two_that_leaves_room_for_many(
 
 
 @pytest.mark.parametrize(
-    ("epochs", "dropout", "weight_decay"), [(14, 0.1, 0.0), (16, 0.1, 0.1), (21, 0.2, 0.1)]
+    ("epochs", "parameters", "dropout", "why"),
+    [
+        (7, 4_900_000, 0.1, "the text is seen 7 times"),
+        (8, 4_900_000, 0.15, "the text is seen 8 times"),
+        (15, 4_900_000, 0.2, "the text is seen 15 times"),
+        (7, 5_000_000, 0.3, "10 parameters for each token of the text"),
+    ],
 )
 @pytest.mark.parametrize("preset", ["tiny", "small", "base", "big"])
 def test_the_sections_are_a_recipe(
-    preset: str, epochs: int, dropout: float, weight_decay: float
+    preset: str, epochs: int, parameters: int, dropout: float, why: str
 ) -> None:
     updates = epochs * TEXT.target_tokens // 1000
 
     chosen = sections(
-        Candidate(preset, 1), replace(TEXT, max_length=256), update_tokens=1000, updates=updates
+        Candidate(preset, parameters),
+        replace(TEXT, max_length=256),
+        update_tokens=1000,
+        updates=updates,
     )
     recipe = recipe_from_table(
         {
@@ -85,8 +94,7 @@ def test_the_sections_are_a_recipe(
     )
 
     assert recipe.model.dropout == dropout
-    assert recipe.training.weight_decay == weight_decay
-    assert chosen["model"]["dropout"].why == f"the text is seen {epochs} times"
+    assert chosen["model"]["dropout"].why == why
     assert all(setting.why for of_section in chosen.values() for setting in of_section.values())
 
     assert recipe.training.updates == updates

@@ -12,9 +12,9 @@ from dragoman.model.transformer import Transformer
 from dragoman.model_directory.weights import without_initialization
 from dragoman.planning.text import TextMeasure
 
-PARAMETERS_PER_TOKEN_OF_TEXT = 5.0
-"""Larger models learn a small text by heart. Of many sizes that Wu et al. (2021) tried on Multi30k
-(0.46 million target tokens), 2 million parameters did best."""
+PARAMETERS_PER_TOKEN_OF_TEXT = 15.0
+"""Larger models learn a small text by heart. On Multi30k (0.47 million target tokens) 6.8 million
+parameters did better than 2 million (`benchmarks/quality.md`), with more dropout."""
 
 TOKENS_SEEN_PER_PARAMETER = 2.0
 """Larger models do not get far in the time: a model of 7.6 million parameters that had seen 1.2
@@ -35,15 +35,19 @@ POSITIONS = "rotary"
 MOST_REPETITIONS = 60
 """How many times a training run sees its text at most."""
 
-UPDATES = 6000
-"""Updates that a training run should have room for, unless batches get too small."""
+UPDATES = 3000
+"""Updates that a training run should have room for, unless batches get too small: the recipes,
+which were chosen by trying, make 3,200 to 7,500."""
 
-DROPOUTS = ((20.0, 0.2), (0.0, 0.1))
-"""(repetitions, rate): each rate from so many repetitions on; text that is seen often must not look
-the same."""
+MANY_PARAMETERS, DROPOUT_OF_MANY = 10.0, 0.3
+"""From so many parameters on for each target token of the text, this rate (the recipe with 14)."""
 
-WEIGHT_DECAYS = ((15.0, 0.1), (0.0, 0.0))
-"""The same for weight decay, which pays where text is seen 18 and 32 times (the same log)."""
+DROPOUTS = ((15.0, 0.2), (8.0, 0.15), (0.0, 0.1))
+"""With fewer, (repetitions, rate): each rate from so many repetitions on, as in the recipes; text
+that is seen often must not look the same."""
+
+WEIGHT_DECAY = 0.1
+"""It pays where the text is seen 9, 18 and 32 times (the same log)."""
 
 SMALLEST_UPDATE = 1024
 """Target tokens; fewer do not keep the processor busy."""
@@ -124,7 +128,6 @@ def sections(
     repetitions = updates * min(update_tokens, text.epoch_tokens) / text.effective_tokens
     width = int(PRESETS[candidate.preset].get("d_model", TransformerConfig.d_model))
     at_once = max(4096, text.max_length + 2, update_tokens if on_gpu else 0)
-    seen = f"the text is seen {repetitions:.3g} times"
     is_enough = fits(candidate, text, updates * update_tokens)
     return {
         "tokenizer": {
@@ -144,12 +147,12 @@ def sections(
         "model": {
             "preset": Setting(candidate.preset, _why_this_large(too_large, is_enough=is_enough)),
             "positional_encoding": Setting(POSITIONS, "learns faster than sinusoids"),
-            "dropout": Setting(_least(DROPOUTS, repetitions), seen),
+            "dropout": _dropout(candidate, text, repetitions),
         },
         "training": {
             "updates": Setting(updates, "what the time has room for, or the text is worth"),
             **_optimizer(width),
-            "weight_decay": Setting(_least(WEIGHT_DECAYS, repetitions), seen),
+            "weight_decay": Setting(WEIGHT_DECAY, "as the recipes have it"),
             "schedule": Setting("cosine", "the rate falls to nothing with the last update"),
             "warmup_updates": Setting(max(1, min(500, updates // 12)), "a twelfth, 500 at most"),
             "validate_every": Setting(max(1, updates // VALIDATIONS), f"{VALIDATIONS} times"),
@@ -180,9 +183,13 @@ def _why_this_large(too_large: str | None, *, is_enough: bool) -> str:
     return "the largest that text and time are enough for" if is_enough else "the smallest"
 
 
-def _least(rates: tuple[tuple[float, float], ...], repetitions: float) -> float:
-    """Find the rate for so many repetitions of the text."""
-    return next(rate for least, rate in rates if repetitions >= least)
+def _dropout(candidate: Candidate, text: TextMeasure, repetitions: float) -> Setting:
+    """Choose a rate: the more a model could learn by heart, the more."""
+    per_token = candidate.parameters / text.effective_tokens
+    if per_token >= MANY_PARAMETERS:
+        return Setting(DROPOUT_OF_MANY, f"{per_token:.0f} parameters for each token of the text")
+    rate = next(rate for least, rate in DROPOUTS if repetitions >= least)
+    return Setting(rate, f"the text is seen {repetitions:.3g} times")
 
 
 def _optimizer(width: int) -> dict[str, Setting]:
