@@ -202,7 +202,7 @@ def worth_dropping(num_complete: int, num_followed: int, *, on_gpu: bool = False
 
     Dropping some means copying the state of the others, which costs more than a step with a few
     rows that nobody needs. A GPU has to record its steps anew then: with few sentences that takes
-    longer than it saves (`benchmarks/translation_speed.md`).
+    longer than it saves (`docs/experiments.md`, 2026-11-27).
     """
     if num_complete == num_followed:
         return True
