@@ -12,76 +12,69 @@ class NotCheckableError(Exception):
 
 
 CONSTRUCTOR = {
-    "d_model": (
-        *("dmodel", "embdim", "embeddim", "embeddingdim", "embedsize", "embsize", "embeddingsize"),
-        *("modeldim", "dim", "dimension", "dimensionsize", "d", "size", "features", "nembd"),
-        *("hiddensize", "hiddendim", "hiddim", "hidden", "numfeatures", "embeddingdimension"),
-        *("dembed", "dwordvec", "dimmodel", "normalizedshape", "normshape", "modelsize"),
-        *("numhiddens", "dhid", "ninp", "ndim"),
-    ),
-    "source_vocab": (
-        *("srcvocab", "srcvocabsize", "sourcevocab", "sourcevocabsize", "encvocsize", "inputdim"),
-        *("encodervocabsize", "inputvocabsize", "nsrcvocab"),
-    ),
-    "target_vocab": (
-        *("tgtvocab", "tgtvocabsize", "targetvocab", "targetvocabsize", "trgvocab", "outputdim"),
-        *("trgvocabsize", "decvocsize", "decodervocabsize", "ntrgvocab"),
-    ),
-    "vocab": (
-        *("vocab", "vocabsize", "nvocab", "numtokens", "ntokens", "vocabularysize", "v"),
-        *("numembeddings",),
-    ),
-    "heads": ("h", "heads", "numheads", "nheads", "nhead", "numberofheads", "numattentionheads"),
-    "head_width": ("dk", "dv", "headdim", "dhead", "dkey", "dvalue", "headsize"),
-    "length": (
-        *("seqlen", "maxlen", "maxlength", "seqlength", "maxseqlen", "maxseqlength", "seq"),
-        *("maxsequencelength", "srcseqlen", "tgtseqlen", "blocksize", "contextsize"),
-        *("contextlength", "sequencelength", "maxposition", "maxpositions", "trgseqlen"),
-        *("nposition", "npositions", "nctx", "maxpositionembeddings"),
-    ),
-    "d_ff": (
-        *("dff", "ffdim", "dimff", "ffnhidden", "pfdim", "dhidden", "innerdim", "ffndim", "dinner"),
-        *("dimfeedforward", "ffhidden", "ffsize", "hiddenff", "feedforwarddim", "ffhiddendim"),
-        *("intermediatesize", "dfeedforward", "dffn", "dimffn", "ffnnumhiddens", "mlpdim", "nhid"),
-        "dmlp",
-    ),
-    "expansion": ("forwardexpansion", "expansion", "expansionfactor", "ffmultiplier", "mlpratio"),
-    "dropout": (
-        *("dropout", "dropprob", "drop", "p", "dropoutrate", "dropoutp", "pdrop", "pdropout"),
-        *("dropoutprob", "rate", "attndropout", "hiddendropout", "hiddendropoutprob"),
-    ),
-    "layers": (
-        *("layers", "n", "nlayers", "numlayers", "numblocks", "depth", "nx", "blocks"),
-        *("numencoderlayers", "numdecoderlayers", "nblocks", "layer", "numhiddenlayers"),
-    ),
-    "padding_id": (
-        *("padidx", "srcpadidx", "trgpadidx", "tgtpadidx", "paddingidx", "padid", "padtokenid"),
-        *("pad", "paddingid", "srcpad", "tgtpad", "trgpad", "padtoken"),
-    ),
-    "start_id": ("trgsosidx", "tgtsosidx", "sosid", "bosid", "sosidx"),
-    "bias": ("bias", "usebias"),
-    "device": ("device",),
-    "cross_attention": (
-        *("crossattentionblock", "crossattention", "crossattn", "srcattn", "encattn"),
-        *("encoderattention", "encdecattention", "srcattention"),
-    ),
-    "attention": (
-        *("selfattentionblock", "selfattention", "selfattn", "attention", "attn", "attentionblock"),
-        *("multiheadattention", "mha"),
-    ),
-    "feed_forward": (
-        *("feedforwardblock", "feedforward", "ff", "ffn", "mlp", "positionwisefeedforward"),
-    ),
-    "norm": ("norm", "layernorm"),
-    "encoder": ("encoder",),
-    "decoder": ("decoder",),
-    "source_embeddings": ("srcembed", "srcembedding", "sourceembeddings", "srcembeddings"),
-    "target_embeddings": (
-        *("tgtembed", "tgtembedding", "targetembeddings", "tgtembeddings", "trgembed"),
-    ),
-    "source_positions": ("srcpos", "sourcepositions", "srcposition"),
-    "target_positions": ("tgtpos", "targetpositions", "tgtposition", "trgpos"),
-    "projection": ("projectionlayer", "generator", "projection", "proj", "outputprojection"),
+    role: tuple(spellings.split())
+    for role, spellings in {
+        "d_model": (
+            "dmodel embdim embeddim embeddingdim embedsize embsize embeddingsize modeldim dim "
+            "dimension dimensionsize d size features nembd hiddensize hiddendim hiddim hidden "
+            "numfeatures embeddingdimension dembed dwordvec dimmodel normalizedshape normshape "
+            "modelsize numhiddens dhid ninp ndim"
+        ),
+        "source_vocab": (
+            "srcvocab srcvocabsize sourcevocab sourcevocabsize encvocsize inputdim "
+            "encodervocabsize inputvocabsize nsrcvocab"
+        ),
+        "target_vocab": (
+            "tgtvocab tgtvocabsize targetvocab targetvocabsize trgvocab outputdim trgvocabsize "
+            "decvocsize decodervocabsize ntrgvocab"
+        ),
+        "vocab": "vocab vocabsize nvocab numtokens ntokens vocabularysize v numembeddings",
+        "heads": "h heads numheads nheads nhead numberofheads numattentionheads",
+        "head_width": "dk dv headdim dhead dkey dvalue headsize",
+        "length": (
+            "seqlen maxlen maxlength seqlength maxseqlen maxseqlength seq maxsequencelength "
+            "srcseqlen tgtseqlen blocksize contextsize contextlength sequencelength maxposition "
+            "maxpositions trgseqlen nposition npositions nctx maxpositionembeddings"
+        ),
+        "d_ff": (
+            "dff ffdim dimff ffnhidden pfdim dhidden innerdim ffndim dinner dimfeedforward "
+            "ffhidden ffsize hiddenff feedforwarddim ffhiddendim intermediatesize dfeedforward "
+            "dffn dimffn ffnnumhiddens mlpdim nhid dmlp"
+        ),
+        "expansion": "forwardexpansion expansion expansionfactor ffmultiplier mlpratio",
+        "dropout": (
+            "dropout dropprob drop p dropoutrate dropoutp pdrop pdropout dropoutprob rate "
+            "attndropout hiddendropout hiddendropoutprob"
+        ),
+        "layers": (
+            "layers n nlayers numlayers numblocks depth nx blocks numencoderlayers "
+            "numdecoderlayers nblocks layer numhiddenlayers"
+        ),
+        "padding_id": (
+            "padidx srcpadidx trgpadidx tgtpadidx paddingidx padid padtokenid pad paddingid srcpad "
+            "tgtpad trgpad padtoken"
+        ),
+        "start_id": "trgsosidx tgtsosidx sosid bosid sosidx",
+        "bias": "bias usebias",
+        "device": "device",
+        "cross_attention": (
+            "crossattentionblock crossattention crossattn srcattn encattn encoderattention "
+            "encdecattention srcattention"
+        ),
+        "attention": (
+            "selfattentionblock selfattention selfattn attention attn attentionblock "
+            "multiheadattention mha"
+        ),
+        "feed_forward": "feedforwardblock feedforward ff ffn mlp positionwisefeedforward",
+        "norm": "norm layernorm",
+        "encoder": "encoder",
+        "decoder": "decoder",
+        "source_embeddings": "srcembed srcembedding sourceembeddings srcembeddings",
+        "target_embeddings": "tgtembed tgtembedding targetembeddings tgtembeddings trgembed",
+        "source_positions": "srcpos sourcepositions srcposition",
+        "target_positions": "tgtpos targetpositions tgtposition trgpos",
+        "projection": "projectionlayer generator projection proj outputprojection",
+    }.items()
 }
 """Roles of constructors' arguments, and their spellings in lower case without underscores."""
 

@@ -23,110 +23,77 @@ class Part:
     spellings: tuple[str, ...]
     """In lower case, without underscores."""
 
-    others: tuple[str, ...] = ()
+    others: tuple[str, ...]
     """Names that also other things have; they count where no class has one of its spellings."""
 
-    is_function: bool = False
+    is_function: bool
 
 
-PARTS = (
+_SPELLINGS = {
+    "InputEmbeddings": """
+        inputembeddings inputembedding embeddings embedding tokenembedding tokenembeddings
+        wordembedding wordembeddings embedder embeddinglayer tokenembed tokenemb tokemb embed
+    """,
+    "PositionalEncoding": """
+        positionalencoding positionalencodings positionalencoder posencoding posenc posencoder
+        posembedding posemb positionalembedding positionembedding positionencoding positions
+        sinusoidalpositionalencoding sinusoidalpositionalembedding sinusoidalpositions
+        sinusoidalencoding sinusoid sinusoids sinusoidalpe
+    """,
+    "LayerNormalization": "layernormalization layernormalisation layernorm norm",
+    # The last is how a well-known lecture spells it.
+    "FeedForward": """
+        feedforward feedforwardblock feedforwardlayer feedforwardnetwork ffn
+        positionwisefeedforward positionwisefeedforwardlayer positionwiseffn mlp
+        positionwisefeedforwardnetwork poswiseffn poswisefeedforwardnet ff ffnn ffblock fflayer
+        ffwd feedfoward
+    """,
+    "MultiHeadAttention": """
+        multiheadattention multiheadattentionblock multiheadedattention mha
+        multiheadattentionlayer multiheadselfattention selfattention multihead
+    """,
+    "ResidualConnection": """
+        residualconnection sublayerconnection residualblock residual addnorm addandnorm
+        skipconnection
+    """,
+    "EncoderBlock": """
+        encoderblock encoderlayer transformerencoderlayer transformerencoderblock encblock enclayer
+    """,
+    "Encoder": "encoder transformerencoder",
+    "DecoderBlock": """
+        decoderblock decoderlayer transformerdecoderlayer transformerdecoderblock decblock declayer
+    """,
+    "Decoder": "decoder transformerdecoder",
+    "ProjectionLayer": "projectionlayer generator projection outputprojection outputlayer",
+    "causal_mask": """
+        causalmask subsequentmask makecausalmask createcausalmask generatesquaresubsequentmask
+        lookaheadmask createlookaheadmask getsubsequentmask nopeakmask targetmask
+    """,
+    "Transformer": """
+        transformer encoderdecoder seq2seq transformermodel seq2seqtransformer translationmodel
+        translator
+    """,
+    "build_transformer": """
+        buildtransformer makemodel buildmodel createtransformer maketransformer
+        buildtransformermodel createmodel
+    """,
+}
+
+_OTHERS = {
+    "LayerNormalization": "rmsnorm",
+    "MultiHeadAttention": f"causalselfattention causalattention maskedselfattention {_ATTENTION}",
+    "EncoderBlock": "transformerblock block gptblock",
+    "Transformer": "gpt gptmodel gptlanguagemodel minigpt nanogpt languagemodel",
+}
+
+PARTS = tuple(
     Part(
-        name="InputEmbeddings",
-        spellings=(
-            *("inputembeddings", "inputembedding", "embeddings", "embedding", "tokenembedding"),
-            *("tokenembeddings", "wordembedding", "wordembeddings", "embedder", "embeddinglayer"),
-            *("tokenembed", "tokenemb", "tokemb", "embed"),
-        ),
-    ),
-    Part(
-        name="PositionalEncoding",
-        spellings=(
-            *("positionalencoding", "positionalencodings", "positionalencoder", "posencoding"),
-            *("posenc", "posencoder", "posembedding", "posemb"),
-            *("positionalembedding", "positionembedding", "positionencoding", "positions"),
-            *("sinusoidalpositionalencoding", "sinusoidalpositionalembedding"),
-            *("sinusoidalpositions", "sinusoidalencoding", "sinusoid", "sinusoids", "sinusoidalpe"),
-        ),
-    ),
-    Part(
-        name="LayerNormalization",
-        spellings=("layernormalization", "layernormalisation", "layernorm", "norm"),
-        others=("rmsnorm",),
-    ),
-    Part(
-        name="FeedForward",
-        spellings=(
-            *("feedforward", "feedforwardblock", "feedforwardlayer", "feedforwardnetwork", "ffn"),
-            *("positionwisefeedforward", "positionwisefeedforwardlayer", "positionwiseffn", "mlp"),
-            *("positionwisefeedforwardnetwork", "poswiseffn", "poswisefeedforwardnet"),
-            *("ff", "ffnn", "ffblock", "fflayer", "ffwd"),
-            "feedfoward",  # as a well-known lecture spells it
-        ),
-    ),
-    Part(
-        name="MultiHeadAttention",
-        spellings=(
-            *("multiheadattention", "multiheadattentionblock", "multiheadedattention", "mha"),
-            *("multiheadattentionlayer", "multiheadselfattention", "selfattention", "multihead"),
-        ),
-        others=("causalselfattention", "causalattention", "maskedselfattention", _ATTENTION),
-    ),
-    Part(
-        name="ResidualConnection",
-        spellings=(
-            *("residualconnection", "sublayerconnection", "residualblock", "residual", "addnorm"),
-            *("addandnorm", "skipconnection"),
-        ),
-    ),
-    Part(
-        name="EncoderBlock",
-        spellings=(
-            *("encoderblock", "encoderlayer", "transformerencoderlayer"),
-            *("transformerencoderblock", "encblock", "enclayer"),
-        ),
-        others=("transformerblock", "block", "gptblock"),
-    ),
-    Part(name="Encoder", spellings=("encoder", "transformerencoder")),
-    Part(
-        name="DecoderBlock",
-        spellings=(
-            *("decoderblock", "decoderlayer", "transformerdecoderlayer", "transformerdecoderblock"),
-            *("decblock", "declayer"),
-        ),
-    ),
-    Part(name="Decoder", spellings=("decoder", "transformerdecoder")),
-    Part(
-        name="ProjectionLayer",
-        spellings=(
-            *("projectionlayer", "generator", "projection"),
-            *("outputprojection", "outputlayer"),
-        ),
-    ),
-    Part(
-        name="causal_mask",
-        spellings=(
-            *("causalmask", "subsequentmask", "makecausalmask", "createcausalmask"),
-            *("generatesquaresubsequentmask", "lookaheadmask", "createlookaheadmask"),
-            *("getsubsequentmask", "nopeakmask", "targetmask"),
-        ),
-        is_function=True,
-    ),
-    Part(
-        name="Transformer",
-        spellings=(
-            *("transformer", "encoderdecoder", "seq2seq", "transformermodel"),
-            *("seq2seqtransformer", "translationmodel", "translator"),
-        ),
-        others=(*("gpt", "gptmodel", "gptlanguagemodel", "minigpt", "nanogpt"), "languagemodel"),
-    ),
-    Part(
-        name="build_transformer",
-        spellings=(
-            *("buildtransformer", "makemodel", "buildmodel", "createtransformer"),
-            *("maketransformer", "buildtransformermodel", "createmodel"),
-        ),
-        is_function=True,
-    ),
+        name=name,
+        spellings=tuple(spellings.split()),
+        others=tuple(_OTHERS.get(name, "").split()),
+        is_function=name in ("causal_mask", "build_transformer"),
+    )
+    for name, spellings in _SPELLINGS.items()
 )
 
 PART_NAMES = tuple(part.name for part in PARTS)
