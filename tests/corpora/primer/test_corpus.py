@@ -10,9 +10,9 @@ from dragoman.corpora.primer import corpus, grammar
 from dragoman.corpora.primer.corpus import AlignedPair, PrimerError, generate
 from dragoman.corpora.primer.derivation import Derivation, Sentence
 from dragoman.corpora.primer.grammar import derive
-from dragoman.corpora.primer.phrasebook import phrasebook
 from dragoman.corpora.primer.spelling import spell, words
 from dragoman.corpora.primer.splits import Split, split_of_combination, split_of_sentence
+from dragoman.corpora.primer.tables import phrasebook
 
 SPLITS: tuple[Split, ...] = ("train", "validation", "test")
 

@@ -75,13 +75,10 @@ def superlative(derivation: Derivation) -> Sentence:
     bit, noun_bit, degree_bit, verb_bit = (derivation.link() for _ in range(4))
     head = noun.italian[0]
     article = italian.definite_article(head, noun.gender, False)
+    degree = f"più {adjective.form(noun.gender, False)}"
     predicate = Phrase(
         (("the", bit), (adjective.superlative, degree_bit), (noun.english[0], noun_bit)),
-        (
-            (article, bit),
-            (head, noun_bit),
-            (f"più {adjective.form(noun.gender, False)}", degree_bit),
-        ),
+        ((article, bit), (head, noun_bit), (degree, degree_bit)),
     )
     this_bit = derivation.link()
     this = italian.agree("questo", noun.gender, False)

@@ -11,9 +11,9 @@ from random import Random
 from typing import NamedTuple
 
 from dragoman.corpora.primer.grammar import derive
-from dragoman.corpora.primer.phrasebook import phrasebook
 from dragoman.corpora.primer.spelling import Alignment, spell
 from dragoman.corpora.primer.splits import Split, split_of_sentence
+from dragoman.corpora.primer.tables import phrasebook
 from dragoman.errors import DragomanError
 
 _PATIENCE = 100_000

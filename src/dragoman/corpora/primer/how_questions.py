@@ -4,7 +4,7 @@ from functools import cache
 
 from dragoman.corpora.primer import english
 from dragoman.corpora.primer.conjugation import conjugate
-from dragoman.corpora.primer.derivation import Derivation, Phrase, Sentence
+from dragoman.corpora.primer.derivation import Derivation, Sentence, join
 from dragoman.corpora.primer.english import Tense
 from dragoman.corpora.primer.entries import Noun
 from dragoman.corpora.primer.lexicon import nouns_of, verbs_where
@@ -26,12 +26,8 @@ def how_many(derivation: Derivation) -> Sentence:
     noun = derivation.choose(tuple(one for one in verb.objects if _countable(one)))
     derivation.combine("verb-object", verb.key, noun.key)
     subject = asked_subject(derivation, verb)
-    bit, noun_bit = derivation.link(), derivation.link()
-    quanti = "quante" if noun.plural_gender == "f" else "quanti"
-    asked = Phrase(
-        (("how many", bit), (noun.english[1], noun_bit)),
-        ((quanti, bit), (noun.italian[1], noun_bit)),
-    )
+    how_many = derivation.pair("how many", "quante" if noun.plural_gender == "f" else "quanti")
+    asked = join(how_many, derivation.pair(noun.english[1], noun.italian[1]))
     stranded = Complement(preposition_bit=subject.verb_bit)
     return asked_about(derivation, asked, verb, subject, stranded)
 
@@ -42,14 +38,9 @@ def how_much(derivation: Derivation) -> Sentence:
     derivation.combine("verb-object", "cost", noun.key)
     thing = definite_phrase(derivation, noun)
     bit, verb_bit = derivation.link(), derivation.link()
-    costa = "costano" if thing.plural else "costa"
+    does, costa = ("do", "costano") if thing.plural else ("does", "costa")
     return Sentence(
-        (
-            ("how much", bit),
-            ("do" if thing.plural else "does", verb_bit),
-            *thing.english,
-            ("cost", verb_bit),
-        ),
+        (("how much", bit), (does, verb_bit), *thing.english, ("cost", verb_bit)),
         (("quanto", bit), (costa, verb_bit), *thing.italian),
         "?",
     )
@@ -64,17 +55,12 @@ def how_is(derivation: Derivation) -> Sentence:
     else:
         noun = derivation.choose(nouns_of("family", "spouse", "acquaintance"))
         owner = "my" if noun.noun_class == "spouse" else derivation.choose(("my", "your", "their"))
-        phrase = noun_phrase(derivation, noun, owner)
-        subject = subject_of(derivation, phrase)
-    bit = derivation.link()
+        subject = subject_of(derivation, noun_phrase(derivation, noun, owner))
+    bit, verb_bit = derivation.link(), subject.verb_bit
     sta = conjugate("stare").present[subject.person]
     return Sentence(
-        (
-            ("how", bit),
-            (english.be(subject.person, Tense.PRESENT), subject.verb_bit),
-            *subject.english,
-        ),
-        (("come", bit), (sta, subject.verb_bit), *subject.italian),
+        (("how", bit), (english.be(subject.person, Tense.PRESENT), verb_bit), *subject.english),
+        (("come", bit), (sta, verb_bit), *subject.italian),
         "?",
     )
 

@@ -4,14 +4,7 @@ from dragoman.corpora.primer import english
 from dragoman.corpora.primer.adverbials import place_of
 from dragoman.corpora.primer.clauses import in_order, verb_tokens
 from dragoman.corpora.primer.conjugation import REFLEXIVE_PRONOUNS, conjugate
-from dragoman.corpora.primer.derivation import (
-    Derivation,
-    Phrase,
-    Sentence,
-    Tokens,
-    non,
-    token,
-)
+from dragoman.corpora.primer.derivation import Derivation, Phrase, Sentence, Tokens, non, token
 from dragoman.corpora.primer.english import Mood
 from dragoman.corpora.primer.entries import Verb
 from dragoman.corpora.primer.lexicon import verbs_where
@@ -21,10 +14,9 @@ from dragoman.corpora.primer.participants import (
     governed,
     known_object,
     object_complement,
-    subject_for,
     with_phrases,
 )
-from dragoman.corpora.primer.statements import draw_mood, finished
+from dragoman.corpora.primer.statements import finished, opening
 
 _SKILLS = ("speak", "play", "sew", "teach")
 _MODALS = (("must", "dovere"), ("can", "potere"), ("want to", "volere"))
@@ -32,15 +24,12 @@ _MODALS = (("must", "dovere"), ("can", "potere"), ("want to", "volere"))
 
 def modal(derivation: Derivation) -> Sentence:
     """Derive pairs like *Can you open the window?*, *Puoi aprire la finestra?*."""
-    verb = derivation.choose(_action_verbs())
-    subject = subject_for(derivation, verb)
-    mood = draw_mood(derivation, subject)
+    verb, subject, mood = opening(derivation, _action_verbs())
     word, infinitive = derivation.choose(_MODALS)
     if word == "must" and mood is not Mood.STATEMENT:
         word, infinitive = "can", "potere"
-    if word == "can" and (
-        verb.pastime or verb.english.infinitive in _SKILLS
-    ):  # a skill would be *sapere*
+    is_skill = verb.pastime or verb.english.infinitive in _SKILLS
+    if word == "can" and is_skill:  # that would be *sapere*
         word, infinitive = "want to", "volere"
     complement = _complement(derivation, verb, mood)
     negation_bit = derivation.link() if mood is Mood.NEGATION else 0

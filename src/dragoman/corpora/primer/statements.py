@@ -1,5 +1,6 @@
 """Sentences about what somebody does: statements, negations and yes-or-no questions."""
 
+from collections.abc import Sequence
 from functools import cache
 
 from dragoman.corpora.primer.adverbials import clock_time, manner, month, place_of, time_of
@@ -48,6 +49,13 @@ def draw_mood(derivation: Derivation, subject: Subject | None = None) -> Mood:
     return Mood.STATEMENT if mood is Mood.QUESTION and about_me else mood
 
 
+def opening(derivation: Derivation, verbs: Sequence[Verb]) -> tuple[Verb, Subject, Mood]:
+    """Draw one of the verbs, who does it, and whether that is said, denied or asked."""
+    verb = derivation.choose(verbs)
+    subject = subject_for(derivation, verb)
+    return verb, subject, draw_mood(derivation, subject)
+
+
 def finished(phrase: Phrase, mood: Mood) -> Sentence:
     """Close a sentence with the mark of its mood."""
     return Sentence(phrase.english, phrase.italian, "?" if mood is Mood.QUESTION else ".")
@@ -55,18 +63,14 @@ def finished(phrase: Phrase, mood: Mood) -> Sentence:
 
 def transitive(derivation: Derivation) -> Sentence:
     """Derive pairs like *Anna is buying the bread*, *Anna sta comprando il pane*."""
-    verb = derivation.choose(_transitive_verbs())
-    subject = subject_for(derivation, verb)
-    mood = draw_mood(derivation, subject)
+    verb, subject, mood = opening(derivation, _transitive_verbs())
     complement = object_complement(derivation, verb, mood)
     return _with_time(derivation, subject, verb, mood, complement)
 
 
 def intransitive(derivation: Derivation) -> Sentence:
     """Derive pairs like *We are sleeping in the garden*, *Stiamo dormendo in giardino*."""
-    verb = derivation.choose(_intransitive_verbs())
-    subject = subject_for(derivation, verb)
-    mood = draw_mood(derivation, subject)
+    verb, subject, mood = opening(derivation, _intransitive_verbs())
     complement = Complement()
     if verb.frame == "manner" and derivation.chance(0.5):
         complement = with_phrases(complement, manner(derivation))
@@ -77,9 +81,7 @@ def intransitive(derivation: Derivation) -> Sentence:
 
 def transitive_somewhere(derivation: Derivation) -> Sentence:
     """Derive pairs like *I read the newspaper at the bar*, *Leggo il giornale al bar*."""
-    verb = derivation.choose(_located_transitive_verbs())
-    subject = subject_for(derivation, verb)
-    mood = draw_mood(derivation, subject)
+    verb, subject, mood = opening(derivation, _located_transitive_verbs())
     complement = object_complement(derivation, verb, mood)
     complement = with_phrases(complement, place_of(derivation, verb))
     tense = draw_tense(derivation, verb, subject, mood)
@@ -88,9 +90,7 @@ def transitive_somewhere(derivation: Derivation) -> Sentence:
 
 def motion(derivation: Derivation) -> Sentence:
     """Derive pairs like *She went to the market with Anna*, *È andata al mercato con Anna*."""
-    verb = derivation.choose(_motion_verbs())
-    subject = subject_for(derivation, verb)
-    mood = draw_mood(derivation, subject)
+    verb, subject, mood = opening(derivation, _motion_verbs())
     complement = with_phrases(Complement(), place_of(derivation, verb))
     if derivation.chance(0.3):
         friend, bit = person_name(derivation), derivation.link()
@@ -101,9 +101,7 @@ def motion(derivation: Derivation) -> Sentence:
 
 def giving(derivation: Derivation) -> Sentence:
     """Derive pairs like *Marco gave the book to Anna*, *Marco ha dato il libro ad Anna*."""
-    verb = derivation.choose(_giving_verbs())
-    subject = subject_for(derivation, verb)
-    mood = draw_mood(derivation, subject)
+    verb, subject, mood = opening(derivation, _giving_verbs())
     thing = object_phrase(derivation, verb, mood)
     tense = draw_tense(derivation, verb, subject, mood)
     bit = derivation.link()
@@ -125,9 +123,7 @@ def giving(derivation: Derivation) -> Sentence:
 
 def object_pronoun(derivation: Derivation) -> Sentence:
     """Derive pairs like *I saw her yesterday*, *L'ho vista ieri*."""
-    verb = derivation.choose(_pronoun_verbs())
-    subject = subject_for(derivation, verb)
-    mood = draw_mood(derivation, subject)
+    verb, subject, mood = opening(derivation, _pronoun_verbs())
     one = derivation.choose(_others_than(subject.person))
     bit = derivation.link()
     third = one.accusative not in ("mi", "ti", "ci")

@@ -20,8 +20,7 @@ def read_table(name: str) -> tuple[dict[str, str], ...]:
     Raises:
         LexiconError: a row has too few or too many columns, or an empty one.
     """
-    text = files(__package__).joinpath(name).read_text(encoding="utf-8")
-    return tuple(parse_table(name, text))
+    return tuple(parse_table(name, _read(name)))
 
 
 def parse_table(name: str, text: str) -> Iterator[dict[str, str]]:
@@ -46,3 +45,14 @@ def parse_table(name: str, text: str) -> Iterator[dict[str, str]]:
 def names_in(cell: str) -> tuple[str, ...]:
     """Split a cell that lists names, separated by commas."""
     return tuple(cell.split(",")) if cell else ()
+
+
+@cache
+def phrasebook() -> tuple[tuple[str, str], ...]:
+    """Return everyday English-Italian pairs, in order, that no grammar would build."""
+    lines = (line.split("\t") for line in _read("phrasebook.tsv").removesuffix("\n").split("\n"))
+    return tuple((english, italian) for english, italian in lines)
+
+
+def _read(name: str) -> str:
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
