@@ -1,8 +1,14 @@
 """What a rehearsal has taken is read from its journal."""
 
+from pathlib import Path
+
+import pytest
+
+from dragoman.cli.options import MOST_MINUTES
 from dragoman.corpora.store_description import StoreDescription, StoredFile
 from dragoman.planning import rehearsal
 from dragoman.planning.rehearsal import Rehearsal
+from dragoman.planning.text import PlanError
 
 JOURNAL = [
     {"event": "start", "time": 110.0},
@@ -40,3 +46,8 @@ def test_times_are_those_between_the_events_after_the_first_validation() -> None
         peak_mib=600.0,
         stored_bytes_per_pair=18.8,
     )
+
+
+def test_a_training_may_last_longer_than_a_process_can_be_waited_for(tmp_path: Path) -> None:
+    with pytest.raises(PlanError, match=r"^the rehearsal of the training failed: .*language"):
+        rehearsal.rehearse({"training": {}}, (), tmp_path, updates=1, minutes=MOST_MINUTES)

@@ -27,6 +27,9 @@ MOST_TIMES = 2
 """A rehearsal is given up after so many times the time of its training. It translates as often, and
 makes at most twice as many updates as the shortest one: no plan fits into such a time."""
 
+LONGEST_WAIT = 24 * 24 * 60.0
+"""Minutes. Linux counts how long to wait for a process in milliseconds, 2^31 of them at most."""
+
 
 @dataclass(frozen=True)
 class Rehearsal:
@@ -94,7 +97,7 @@ def rehearse(
             stderr=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             check=False,
-            timeout=MOST_TIMES * minutes * 60,
+            timeout=60 * min(MOST_TIMES * minutes, LONGEST_WAIT),
         )
     except subprocess.TimeoutExpired:
         raise PlanError(
