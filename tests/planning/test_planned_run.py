@@ -1,6 +1,7 @@
 """A recipe without sizes gets planned ones, and the same ones when its run goes on."""
 
 import errno
+import json
 import os
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -104,8 +105,11 @@ def test_a_run_that_was_ended_before_it_trained_keeps_the_time_that_was_asked_fo
     assert planned(given, tmp_path / "run") == first
     assert planned(given, tmp_path / "run", 3) == first
     assert len(rehearsals) == 1
-    planned(given, tmp_path / "run", 60)
+    planned({**given, "seed": 8}, tmp_path / "run")  # another recipe, which nobody gave more time
     assert len(rehearsals) == 2
+    assert json.loads((tmp_path / "run" / PLAN_FILE).read_text())["for_minutes"] == 3
+    planned(given, tmp_path / "run", 60)
+    assert len(rehearsals) == 3
 
 
 @pytest.mark.parametrize(

@@ -105,7 +105,7 @@ def _plan(given: dict[str, Any], directory: Path, minutes: float | None, say: Sa
             "cannot plan them; write a recipe with dragoman plan first"
         )
     make_directory(directory)
-    minutes = minutes or USUAL_MINUTES
+    minutes = minutes or (kept.for_minutes if kept else USUAL_MINUTES)
     with named_when_unwritable(directory), only_one(directory):
         kept = _KeptPlan(for_minutes=minutes, text=text, plan=make_plan(given, minutes, say))
         write_atomically(directory / PLAN_FILE, json.dumps(asdict(kept), indent=1) + "\n")
