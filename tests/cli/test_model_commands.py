@@ -124,7 +124,9 @@ def test_evaluate_warns_of_text_that_is_no_test_set(
     swapped = (f"{pair.target}\t{pair.source}\n" for pair in generate(50, seed=1))
     pairs.write_text(f"it\ten\n{''.join(swapped)}", encoding="utf-8")
 
-    assert main(["evaluate", str(model), str(pairs), "--bootstrap-samples", "0"]) == 0
+    command = ["evaluate", str(model), str(pairs), "--bootstrap-samples", "0", "--lowercase"]
+
+    assert main(command) == 0
 
     assert capsys.readouterr().err.splitlines() == [
         f"warning: {pairs}: line 1 (it, en) looks like a heading; remove it",
@@ -550,6 +552,33 @@ def test_blank_lines_at_the_end_of_translations_are_none(
     assert main(["evaluate", str(tmp_path / "out"), str(tmp_path / "test.tsv")]) == 0
 
     assert "exact match 100.0 %" in capsys.readouterr().out
+
+
+def test_who_compares_with_lower_case_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "test.tsv").write_text("a cat\tIl gatto\n" * 4)
+    (tmp_path / "lower.tsv").write_text("a cat\til gatto\n" * 4)
+    (tmp_path / "usual").write_text("Il gatto\n" * 2 + "il gatto\n" * 2)
+    (tmp_path / "lower").write_text("il gatto\n" * 4)
+
+    def said(*command: str) -> str:
+        names = (str(tmp_path / name) if (tmp_path / name).exists() else name for name in command)
+        assert main(["evaluate", *names]) == 0
+        return capsys.readouterr().err
+
+    told = said("usual", "lower.tsv")
+    assert (
+        "the translations have capitals and the references have none, which BLEU and chrF" in told
+    )
+    assert "the references have capitals and the translations have none" in said(
+        "lower", "test.tsv"
+    )
+    assert not said("usual", "lower.tsv", "--lowercase")
+    assert not said("usual", "lower.tsv", "--metrics", "TER")
+    assert not said("lower", "lower.tsv")
+    (tmp_path / "name").write_text("il Gatto\n" + "il gatto\n" * 3)
+    assert not said("name", "lower.tsv")
 
 
 def test_chinese_is_split_into_its_characters(

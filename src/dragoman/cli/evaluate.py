@@ -226,6 +226,8 @@ def _score(
     from dragoman.evaluation.metrics import exact_match, score
     from dragoman.evaluation.significance import compare, few_sentences
 
+    for path, of_system in zip(compared, translations, strict=True):
+        _warn_of_case(path, of_system, references, settings)
     ours, *others = translations
     if not others:
         scores = score(ours, references, settings)
@@ -356,6 +358,25 @@ def _warn_of_unspaced(references: list[str], settings: "EvaluationConfig") -> No
             f"the references have no spaces between words, and {' and '.join(affected)} with "
             f"{settings.tokenize} would split them at spaces; give --tokenize char, or zh for "
             "Chinese, ja-mecab for Japanese"
+        )
+
+
+def _warn_of_case(
+    path: Path, translations: list[str], references: list[str], settings: "EvaluationConfig"
+) -> None:
+    """Warn where one side is in lower case and the other is not: each capital is a mistake."""
+    judging = [name for name in settings.metrics if name != "TER"]  # which ignores case
+    ours, theirs = (
+        sum(any(map(str.isupper, text)) for text in texts) for texts in (translations, references)
+    )
+    is_alike = min(ours, theirs) > 0 or 2 * max(ours, theirs) < len(references)
+    if judging and not settings.lowercase and not is_alike:
+        with_capitals, without = "translations", "references"
+        if theirs:
+            with_capitals, without = without, with_capitals
+        warn(
+            f"{path}: the {with_capitals} have capitals and the {without} have none, which "
+            f"{' and '.join(judging)} count as mistakes; --lowercase ignores case"
         )
 
 
