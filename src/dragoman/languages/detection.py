@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 
 from dragoman.languages.codes import base_language
@@ -40,12 +41,11 @@ class Detector:
     """
 
     def __init__(self, languages: Iterable[str]) -> None:
-        lists = _frequent_words()
         self._outside = {language: letters_outside(language) for language in languages}
         self._profiles = {
-            language: _profile(lists[base])
+            language: _profile(base)
             for language in languages
-            if (base := base_language(language)) in lists
+            if (base := base_language(language)) in _LISTS
         }
 
     def tells_apart(self, one: str, other: str) -> bool:
@@ -98,8 +98,10 @@ def _grams(word: str) -> list[str]:
     ]
 
 
-def _profile(words: Sequence[str]) -> dict[str, float]:
-    """Log-weights of the n-grams of a list of words."""
+@cache
+def _profile(language: str) -> dict[str, float]:
+    """Log-weights of the n-grams of the words that are frequent in a language."""
+    words = _LISTS[language]
     counts = Counter(gram for word in words for gram in _grams(word))
     scale = len(words) / 100
     return {gram: math.log(_UNSEEN + count / scale) for gram, count in counts.items()}
@@ -112,5 +114,6 @@ def _frequent_words() -> dict[str, list[str]]:
     return {code: words.split() for code, words in entries}
 
 
-LISTED_LANGUAGES = tuple(_frequent_words())
+_LISTS = _frequent_words()
+LISTED_LANGUAGES = tuple(_LISTS)
 """Codes of the languages that have lists."""
