@@ -1,6 +1,7 @@
 """A program in a process of its own: whatever it does, there is one clear sentence."""
 
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 from tests.checking.mutations.mutation import LEARNERS
 
+from dragoman.checking import child
 from dragoman.checking.child import wishes_of
 from dragoman.checking.process import CheckError, Limits, Request, check_file
 from dragoman.checking.report import Report
@@ -30,6 +32,23 @@ class InputEmbeddings(nn.Module):
     def forward(self, x):
         return self.table(x) * math.sqrt(self.d_model)
 """
+
+
+@pytest.fixture
+def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Do without the other process, and so without its limits: to load PyTorch takes seconds."""
+
+    def run(directory: Path, limits: Limits) -> int:
+        unused = os.open(os.devnull, os.O_RDONLY)
+        monkeypatch.setattr(sys, "argv", ["", "", str(directory), str(unused)])
+        (directory / "output").touch()
+        child.main()
+        return 0
+
+    monkeypatch.setattr("dragoman.checking.process._run", run)
+    monkeypatch.setattr(child, "_exit", lambda code: None)
+    monkeypatch.setattr(child, "limit_process", lambda **_: None)
+    monkeypatch.setattr(sys, "path", [*sys.path])
 
 
 def check(tmp_path: Path, text: str, limits: Limits = Limits()) -> Report:  # noqa: B008
@@ -226,6 +245,7 @@ def test_the_command_prints_mistakes_and_says_so_in_its_exit_code(
     assert not [line for line in explained if line.endswith(" ")]
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_classes_and_arguments_of_other_names_can_be_said(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -242,6 +262,7 @@ def test_classes_and_arguments_of_other_names_can_be_said(
     assert "embeddings-scaled" in part["passed"]
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_what_an_argument_means_is_asked_for_and_never_passed_over(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -280,6 +301,7 @@ def test_a_wrong_option_is_refused(option: str, value: str, message: str) -> Non
     assert message in str(error.value)
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_a_class_that_is_not_there_is_wrong_use(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -290,6 +312,7 @@ def test_a_class_that_is_not_there_is_wrong_use(
     assert "--class InputEmbeddings=X: there is no X in it" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_a_file_without_any_part_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no part of a Transformer was found in it"):
         check(tmp_path, "x = 1\n")
