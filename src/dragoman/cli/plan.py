@@ -21,9 +21,9 @@ def plan(
 ) -> None:
     """Choose vocabulary, model, batches and schedule for a text, and predict time and memory.
 
-    The text is read, and a model that suits it and the time is trained for about a minute, so
-    that the prediction rests on a measurement. The recipe explains its choices, as a whole and next
-    to each setting.
+    The text is read, and a model that suits it and the time is trained for about a minute and
+    validated, which takes one to five minutes in all, so that the prediction rests on a
+    measurement. The recipe explains its choices, as a whole and next to each setting.
 
     For example:
 

@@ -159,7 +159,7 @@ def _choose_kind(
 
     How much there is to translate does not matter: on CPUs the copy was faster for single sentences
     and, except for the preset `base` on a CPU with AMX, as fast or faster for thousands
-    (`benchmarks/translation_speed`).
+    (`benchmarks/translation_speed.md`).
     """
     if settings.engine != "auto":
         return settings.engine

@@ -39,15 +39,17 @@ UPDATES = 3000
 """Updates that a training run should have room for, unless batches get too small: the recipes,
 which were chosen by trying, make 3,200 to 7,500."""
 
-MANY_PARAMETERS, DROPOUT_OF_MANY = 10.0, 0.3
-"""From so many parameters on for each target token of the text, this rate (the recipe with 14)."""
+OFTEN = 8.0
+DROPOUTS = ((15.0, 0.2), (OFTEN, 0.15), (0.0, 0.1))
+"""(repetitions, rate): each rate from so many repetitions on, as in the recipes; text that is seen
+often must not look the same."""
 
-DROPOUTS = ((15.0, 0.2), (8.0, 0.15), (0.0, 0.1))
-"""With fewer, (repetitions, rate): each rate from so many repetitions on, as in the recipes; text
-that is seen often must not look the same."""
+MANY_PARAMETERS, DROPOUT_OF_MANY = 10.0, 0.3
+"""From so many parameters on for each target token of a text that is seen often, this rate (the
+recipe with 14)."""
 
 WEIGHT_DECAY = 0.1
-"""It pays where the text is seen 9, 18 and 32 times (the same log)."""
+"""It pays where the text is seen 9 (`benchmarks/ablations.md`), 18 and 32 times (the same log)."""
 
 SMALLEST_UPDATE = 1024
 """Target tokens; fewer do not keep the processor busy."""
@@ -152,7 +154,7 @@ def sections(
         "training": {
             "updates": Setting(updates, "what the time has room for, or the text is worth"),
             **_optimizer(width),
-            "weight_decay": Setting(WEIGHT_DECAY, "as the recipes have it"),
+            "weight_decay": Setting(WEIGHT_DECAY, "it pays, as measured"),
             "schedule": Setting("cosine", "the rate falls to nothing with the last update"),
             "warmup_updates": Setting(max(1, min(500, updates // 12)), "a twelfth, 500 at most"),
             "validate_every": Setting(max(1, updates // VALIDATIONS), f"{VALIDATIONS} times"),
@@ -186,7 +188,7 @@ def _why_this_large(too_large: str | None, *, is_enough: bool) -> str:
 def _dropout(candidate: Candidate, text: TextMeasure, repetitions: float) -> Setting:
     """Choose a rate: the more a model could learn by heart, the more."""
     per_token = candidate.parameters / text.effective_tokens
-    if per_token >= MANY_PARAMETERS:
+    if per_token >= MANY_PARAMETERS and repetitions >= OFTEN:
         return Setting(DROPOUT_OF_MANY, f"{per_token:.0f} parameters for each token of the text")
     rate = next(rate for least, rate in DROPOUTS if repetitions >= least)
     return Setting(rate, f"the text is seen {repetitions:.3g} times")

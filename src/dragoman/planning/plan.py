@@ -330,7 +330,7 @@ def _updates_in(task: _Task, rehearsal: Rehearsal, update_tokens: int) -> int:
     left = task.minutes * 60 * (1 - SPARE) - _seconds_besides(rehearsal, task)
     in_time = int(left / rehearsal.seconds_per_update)
     in_an_update = min(update_tokens, text.epoch_tokens)  # an update holds at most an epoch
-    useful = max(FEWEST_UPDATES, round(MOST_REPETITIONS * text.effective_tokens / in_an_update))
+    useful = max(FEWEST_UPDATES, int(MOST_REPETITIONS * text.effective_tokens / in_an_update))
     updates = min(in_time, useful)
     return updates - updates % VALIDATIONS  # the last validation comes after the last update
 
