@@ -85,13 +85,14 @@ def test_a_model_learns_other_words_and_the_difference_is_told(
     old, new = (Translator(path)("one one one") for path in (teacher, tmp_path / "run"))
     assert (old.split()[0], new.split()[0]) == ("uno", "due")
     assert (teacher / "model.safetensors").read_bytes() == before
-    *_, held_out, its_scores, few, test, _, too_few = said
+    *_, held_out, its_scores, learnt, few, test, _, too_few = said
     assert held_out == "held out from the training text, 8 sentences:"
     assert its_scores.split("\n")[0].split()[:4] == ["metric", "before", "after", "difference"]
     metric, was, now, gain, *_ = its_scores.split("\n")[2].split()
     assert metric == "chrF"
     assert float(now) > float(was)
     assert gain.startswith("+")
+    assert learnt.startswith(f"warning: {teacher} was trained on 8 of 8 sentences, so its scores ")
     assert test == "test, 5 sentences:"
     assert few == too_few
     assert few.startswith("warning: so few sentences tell little, ")

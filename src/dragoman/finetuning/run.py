@@ -1,12 +1,13 @@
 """Fine-tune a model, or continue doing so, and say what that has changed."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from shlex import quote
 from typing import Any
 
 from dragoman.config import read_table, set_key
+from dragoman.corpora.learnt import count_learnt
 from dragoman.corpora.parallel_text import read_pairs
 from dragoman.corpora.prepared_text import VALIDATION_NAME, read_tsv
 from dragoman.counting import counted
@@ -17,6 +18,7 @@ from dragoman.evaluation.report import comparisons_to_text
 from dragoman.evaluation.significance import compare, few_sentences
 from dragoman.finetuning.recipe import FineTuning, finetuning_recipe
 from dragoman.model_directory import ModelDirectory, ModelError
+from dragoman.model_directory.lineage import trainings_behind
 from dragoman.pipeline.publication import unique_names
 from dragoman.pipeline.run import train_model
 from dragoman.pipeline.run_directory import (
@@ -156,10 +158,23 @@ def _compare(order: FineTuning, recipe: Recipe, display: Display) -> None:
         found = compare(before(sources), after(sources), references, evaluation)
         display.message(f"{name}, {counted(len(pairs), 'sentence')}:")
         display.message(comparisons_to_text(found, ("before", "after")))
-        if reservation := few_sentences(len(pairs)):
-            new, old = (quote(str(path)) for path in (order.directory, order.model))
-            command = f"dragoman evaluate {new} dev.tsv --compare {old}"
-            display.message(f"warning: {reservation}; {command} tells more, on a text of your own")
+        for doubt in _doubts(order, sources, recipe.languages):
+            display.message(f"warning: {doubt}")
+
+
+def _doubts(order: FineTuning, sources: Sequence[str], languages: tuple[str, str]) -> Iterator[str]:
+    """Say why a comparison on these sentences tells little, if there is a reason."""
+    training = ModelDirectory(order.model).description.training
+    trainings = training, *trainings_behind(training)
+    if count := count_learnt(sources, trainings, languages):
+        yield (
+            f"{order.model} was trained on {count} of {counted(len(sources), 'sentence')}, so its "
+            "scores before are too good, and what it has learnt since is more than it seems"
+        )
+    if reservation := few_sentences(len(sources)):
+        new, old = (quote(str(path)) for path in (order.directory, order.model))
+        command = f"dragoman evaluate {new} dev.tsv --compare {old}"
+        yield f"{reservation}; {command} tells more, on a text of your own"
 
 
 def _texts(order: FineTuning, recipe: Recipe) -> Iterator[tuple[str, list[tuple[str, str]]]]:
