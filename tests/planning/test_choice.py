@@ -44,9 +44,9 @@ def test_candidates_come_by_size_with_the_vocabulary_counted() -> None:
 @pytest.mark.parametrize(
     ("parameters", "tokens_seen", "expected"),
     [
-        (7_500_000, 15_000_000, True),
+        (7_500_000, 9_375_000, True),
         (7_500_001, 90_000_000, False),  # more than 15 for each token of the text
-        (7_500_000, 14_999_999, False),  # fewer than two tokens seen for each
+        (7_500_000, 9_374_999, False),  # fewer than 1.25 tokens seen for each
     ],
 )
 def test_a_model_needs_text_and_time(parameters: int, tokens_seen: int, expected: bool) -> None:
@@ -133,8 +133,8 @@ def test_a_gpu_computes_an_update_at_once() -> None:
 @pytest.mark.parametrize(
     ("updates", "update_tokens", "too_large", "of_model", "of_update"),
     [
-        (2500, 2048, None, "the largest that text and time are enough for", "guessed to leave"),
-        (2400, 2048, None, "the smallest", "guessed to leave"),
+        (1600, 2048, None, "the largest that text and time are enough for", "guessed to leave"),
+        (1500, 2048, None, "the smallest", "guessed to leave"),
         (5000, 1024, None, "the largest that text and time are enough for", "the least"),
         (5000, 1024, "small", "memory is too small for small", "the least"),
     ],

@@ -21,7 +21,7 @@ from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.primer.corpus import generate
 from dragoman.errors import OUT_OF_MEMORY
 from dragoman.planning import plan
-from dragoman.planning.choice import Candidate
+from dragoman.planning.choice import TOKENS_SEEN_PER_PARAMETER, Candidate
 from dragoman.planning.plan import make_plan
 from dragoman.planning.rehearsal import Rehearsal, RehearsalMemoryError, rehearse
 from dragoman.planning.sample import SAMPLE_PAIRS
@@ -349,6 +349,29 @@ def test_a_model_that_is_too_slow_gives_way_to_a_smaller_one(
     assert made.recipe["model"]["preset"] == "tiny"
 
 
+@pytest.mark.parametrize(
+    ("times_too_slow", "rehearsed"), [(1.5, ["small", "tiny"]), (1.7, ["tiny"])]
+)
+def test_a_model_that_may_be_faster_than_guessed_is_rehearsed(
+    times_too_slow: float, rehearsed: list[str], pairs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parameters, minutes = 10**11, 600.0
+    monkeypatch.setattr(plan, "PARAMETERS_PER_TOKEN_OF_TEXT", 1e9)
+    monkeypatch.setattr("dragoman.planning.choice.PARAMETERS_PER_TOKEN_OF_TEXT", 1e9)
+    guess = TOKENS_SEEN_PER_PARAMETER * parameters / (60 * minutes) / times_too_slow
+    monkeypatch.setattr(plan, "training_rate", lambda *_: guess)
+    monkeypatch.setattr(plan, "rehearse", lambda *_, **__: REHEARSAL)
+    monkeypatch.setattr(
+        plan, "candidates", lambda size: [Candidate("small", parameters), Candidate("tiny", 10**3)]
+    )
+    said: list[str] = []
+
+    make_plan(given(pairs), minutes, said.append)
+
+    messages = [message.split() for message in said]
+    assert [words[1] for words in messages if words[0] == "rehearsing"] == rehearsed
+
+
 def test_a_model_that_memory_is_too_small_for_gives_way_to_a_smaller_one(
     pairs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -619,7 +642,7 @@ def test_where_the_time_is_too_short_for_the_smallest_model_more_of_it_is_named(
 
     *_, model, _ = planned(2.0).reasons
 
-    assert "the smallest one, and even it needs more time (2 tokens seen for each" in model
+    assert "the smallest one, and even it needs more time (1.25 tokens seen for each" in model
 
 
 def test_memory_is_what_the_vocabulary_takes_if_that_is_more(

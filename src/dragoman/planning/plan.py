@@ -52,6 +52,10 @@ REHEARSED_SECONDS = 60.0
 have seen much less write every translation up to its limit, and one such validation takes longer
 than this (`docs/experiments.md`, 2026-11-25)."""
 
+MOST_OF_GUESS = 1.6
+"""How many times as fast as guessed a model may turn out to be: one that would then see enough is
+rehearsed. One thread has trained `small` 1.5 times as fast."""
+
 FEWEST_REHEARSED, MOST_REHEARSED = 6, 200
 LEAST_LEFT_OVER = 120.0  # seconds that are worth a word
 FEWEST_UPDATES = 100
@@ -255,7 +259,7 @@ def _choose(task: _Task, say: Say) -> _Choice:
     for candidate in possible:
         guess = training_rate(candidate.parameters, task.device, task.dtype)
         is_smallest = candidate is possible[-1]
-        if not (is_smallest or fits(candidate, text, guess * task.minutes * 60)):
+        if not (is_smallest or fits(candidate, text, MOST_OF_GUESS * guess * task.minutes * 60)):
             continue
         try:
             chosen = _rehearse(candidate, guess, task, too_large, say)
