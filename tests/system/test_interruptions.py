@@ -20,6 +20,7 @@ from .conftest import Hold, HoldAfter, Run, environment
 UPDATES = 16
 SETTINGS = (
     "batching.tokens_per_update=256",
+    "training.precision=fp32",  # as in this process, also where a CPU has fast bf16
     f"training.updates={UPDATES}",
     "training.validate_every=4",
     "training.search_every=4",
