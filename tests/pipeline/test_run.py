@@ -284,6 +284,20 @@ def test_lost_text_is_prepared_again_and_the_run_goes_on_with_it(
     assert weights(tmp_path / "run") == weights(tmp_path / "straight")
 
 
+def test_a_run_that_goes_on_in_another_number_format_is_warned_of(
+    make_recipe: MakeRecipe, tmp_path: Path, display: Listener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    train_model(make_recipe(), tmp_path / "run", display)
+    (tmp_path / "run" / "finished").unlink()
+    monkeypatch.setattr("torch.cpu.get_capabilities", lambda: {"avx512_bf16": True})
+
+    assert train_model(make_recipe(), tmp_path / "run", display) is None
+
+    warnings = [message for message in display.messages if "has computed in" in message]
+    assert len(warnings) == 1
+    assert warnings[0].startswith("warning: this run has computed in float32 until now, and goes ")
+
+
 def test_text_that_changed_under_checkpoints_is_refused(
     make_recipe: MakeRecipe, tmp_path: Path, display: Listener
 ) -> None:

@@ -500,8 +500,8 @@ def test_the_journal_of_a_resumed_run_tells_every_update_once(
     assert validations == [4, 8, 12]
     has = {event.pop("event"): event.keys() - {"time"} for event in events}
     assert has == {  # as docs/research.md says
-        "start": {"update", "processes"},
-        "resume": {"update", "processes"},
+        "start": {"update", "processes", "precision"},
+        "resume": {"update", "processes", "precision"},
         "update": {
             *("update", "epoch", "loss", "gradient_norm"),
             *("learning_rate", "tokens", "tokens_per_second"),

@@ -1,5 +1,6 @@
 """Train what a recipe describes, or continue doing so."""
 
+import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 from shlex import quote
@@ -48,6 +49,7 @@ from dragoman.training.distributed import (
     text_of_first,
     world_size,
 )
+from dragoman.training.journal import JournalError, read_journal
 from dragoman.training.loop import Trainer
 from dragoman.training.schedule import learning_rate
 
@@ -290,6 +292,19 @@ def _announce(recipe: Recipe, trainer: Trainer, text: PreparedText, display: Dis
         display.message(f"BLEU splits {recipe.target_language} as evaluation.tokenize = {tokenize}")
     if trainer.progress.update:
         display.message(f"going on after update {trainer.progress.update}")
+        for earlier in _other_precisions(trainer.journal_path, dtype):
+            display.message(
+                f"warning: this run has computed in {earlier} until now, and goes on in {dtype}; "
+                "its weights will be those of neither. Where that matters, set training.precision "
+                "before a run begins"
+            )
+
+
+def _other_precisions(journal: Path, precision: str) -> set[str]:
+    """Find the other number formats that a run has computed in, as on another machine."""
+    with contextlib.suppress(JournalError):  # it is for people; no training ends over it
+        return {event.get("precision", precision) for event in read_journal(journal)} - {precision}
+    return set()
 
 
 def _doubts(recipe: Recipe) -> Iterator[str]:

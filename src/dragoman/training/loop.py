@@ -173,7 +173,12 @@ class Trainer:
             self.journal = Journal(self.journal_path, size=self.progress.journal_size)
         with self.journal, stop_on_signals() as stop:
             event = "resume" if self.progress.update else "start"
-            self.journal.write(event, update=self.progress.update, processes=world_size())
+            self.journal.write(
+                event,
+                update=self.progress.update,
+                processes=world_size(),
+                precision=str(self.objective.dtype).removeprefix("torch."),
+            )
             while True:
                 if agree(bool(stop)):
                     self._tell()
