@@ -44,9 +44,9 @@ def test_candidates_come_by_size_with_the_vocabulary_counted() -> None:
 @pytest.mark.parametrize(
     ("parameters", "tokens_seen", "expected"),
     [
-        (7_500_000, 9_375_000, True),
-        (7_500_001, 90_000_000, False),  # more than 15 for each token of the text
-        (7_500_000, 9_374_999, False),  # fewer than 1.25 tokens seen for each
+        (8_000_000, 10_000_000, True),
+        (8_000_001, 90_000_000, False),  # more than 16 for each token of the text
+        (8_000_000, 9_999_999, False),  # fewer than 1.25 tokens seen for each
     ],
 )
 def test_a_model_needs_text_and_time(parameters: int, tokens_seen: int, expected: bool) -> None:
