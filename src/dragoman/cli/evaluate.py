@@ -387,7 +387,7 @@ def _warn_of_learnt(model: Path, sources: list[str]) -> None:
     from dragoman.model_directory.lineage import trainings_behind
 
     description = ModelDirectory(model).description
-    trainings = description.training, *trainings_behind(description.training)
+    trainings = trainings_behind(description.training)
     if count := count_learnt(sources, trainings, description.languages):
         warn(
             f"{model} was trained on {count} of {counted(len(sources), 'sentence')}, so its scores "

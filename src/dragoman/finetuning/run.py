@@ -164,8 +164,7 @@ def _compare(order: FineTuning, recipe: Recipe, display: Display) -> None:
 
 def _doubts(order: FineTuning, sources: Sequence[str], languages: tuple[str, str]) -> Iterator[str]:
     """Say why a comparison on these sentences tells little, if there is a reason."""
-    training = ModelDirectory(order.model).description.training
-    trainings = training, *trainings_behind(training)
+    trainings = trainings_behind(ModelDirectory(order.model).description.training)
     if count := count_learnt(sources, trainings, languages):
         yield (
             f"{order.model} was trained on {count} of {counted(len(sources), 'sentence')}, so its "

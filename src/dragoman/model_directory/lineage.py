@@ -11,7 +11,7 @@ from dragoman.model_directory.weights import WEIGHTS_NAME
 
 
 def trainings_behind(training: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield how the model was trained that a model began with, and the one before that, and so on.
+    """Yield how a model was trained, then that of the model it began with, and so on.
 
     Those that are gone, or have other weights by now, are left out.
 
@@ -19,6 +19,7 @@ def trainings_behind(training: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]
         training: How the model was trained, as its description says; if it was made of several,
             that has the trainings of all.
     """
+    yield training
     left, seen = [training], set[str]()
     while left:
         later = left.pop()
