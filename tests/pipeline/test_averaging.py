@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 from dataclasses import asdict
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -187,10 +186,8 @@ def test_a_mean_knows_the_text_of_all_its_models(
     assert f"dragoman evaluate {mean} PAIRS --compare {first}" in said
     training = ModelDirectory(mean).description.training
     sources = [line.split("\t")[0] for line in (*sentences(100, 103), *sentences(300, 302))]
-    assert count_learnt(sources, [training], ("en", "it")) == 5
-    later = ModelDirectory(second).description.training
-    assert count_learnt(sources, [later], ("en", "it")) == 2
-    assert count_learnt(sources, islice(trainings_behind(training), 1, None), ("en", "it")) == 3
+    behind = [*trainings_behind(ModelDirectory(mean)), *trainings_behind(ModelDirectory(second))]
+    assert [count_learnt(sources, [part], ("en", "it")) for part in behind] == [5, 3, 2, 3]
     assert training["scores"] == {}
     recorded = recorded_recipe(ModelDirectory(mean))
     assert recorded is not None
@@ -272,11 +269,11 @@ def test_a_mean_has_learnt_what_one_of_its_models_was_kept_from(
     average_models([tmp_path / "mean", models[2]], tmp_path / "mean of a mean")
 
     sources = [line.split("\t")[0] for line in sentences(200, 220)]
-    first = ModelDirectory(models[0]).description.training
-    assert count_learnt(sources, [first], ("en", "it")) == 0
+    first = trainings_behind(ModelDirectory(models[0]))
+    assert count_learnt(sources, first, ("en", "it")) == 0
     for name in ("mean", "mean of a mean"):
-        training = ModelDirectory(tmp_path / name).description.training
-        assert count_learnt(sources, [training], ("en", "it")) == 20
+        mean = trainings_behind(ModelDirectory(tmp_path / name))
+        assert count_learnt(sources, mean, ("en", "it")) == 20
 
 
 def test_text_of_both_models_is_named_once_as_the_first_had_it(

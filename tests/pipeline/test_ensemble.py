@@ -20,6 +20,7 @@ from dragoman.engines.pytorch import PyTorchEngine
 from dragoman.errors import UsageError
 from dragoman.model.ensemble import Ensemble
 from dragoman.model_directory import ModelDirectory, ModelError
+from dragoman.model_directory.lineage import trainings_behind
 from dragoman.pipeline.combining import CombinationError
 from dragoman.pipeline.ensemble import make_ensemble
 from dragoman.pipeline.initial_weights import take_weights
@@ -290,9 +291,9 @@ def test_an_ensemble_is_scored_judged_and_distilled(
 
     assert f'layers_from = "{both}"' in (student / "recipe.toml").read_text(encoding="utf-8")
     assert Translator(student)("one two")
-    description = ModelDirectory(both).description
     sources = [line.split("\t")[0] for line in sentences(100, 103)]
-    assert count_learnt(sources, [description.training], ("en", "it")) == 3
+    behind = trainings_behind(ModelDirectory(both))
+    assert count_learnt(sources, behind, ("en", "it")) == 3
     card = (both / "README.md").read_text(encoding="utf-8")
     assert "It is an ensemble, so it has learnt from the text of all" in card
     assert "2 models, each with 1 encoder layer and 1 decoder layer" in card

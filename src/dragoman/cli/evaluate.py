@@ -386,9 +386,9 @@ def _warn_of_learnt(model: Path, sources: list[str]) -> None:
     from dragoman.model_directory import ModelDirectory
     from dragoman.model_directory.lineage import trainings_behind
 
-    description = ModelDirectory(model).description
-    trainings = trainings_behind(description.training)
-    if count := count_learnt(sources, trainings, description.languages):
+    directory = ModelDirectory(model)
+    languages = directory.description.languages
+    if count := count_learnt(sources, trainings_behind(directory), languages):
         warn(
             f"{model} was trained on {count} of {counted(len(sources), 'sentence')}, so its scores "
             "are too good; test it on others, or name these as corpora.test in the recipe, set "

@@ -164,8 +164,7 @@ def _compare(order: FineTuning, recipe: Recipe, display: Display) -> None:
 
 def _doubts(order: FineTuning, sources: Sequence[str], languages: tuple[str, str]) -> Iterator[str]:
     """Say why a comparison on these sentences tells little, if there is a reason."""
-    trainings = trainings_behind(ModelDirectory(order.model).description.training)
-    if count := count_learnt(sources, trainings, languages):
+    if count := count_learnt(sources, trainings_behind(ModelDirectory(order.model)), languages):
         yield (
             f"{order.model} was trained on {count} of {counted(len(sources), 'sentence')}, so its "
             "scores before are too good, and what it has learnt since is more than it seems"
