@@ -68,7 +68,10 @@ BYTES_PER_PAIR_OF_AN_EPOCH = 22
 
 GROWTH = 0.03
 """Share by which the memory of a training run grows with twice as many updates, because freed
-blocks do not fit what comes next: up to 7 % with `tiny` (`benchmarks/planning.md`)."""
+blocks do not fit what comes next (`benchmarks/planning.md`)."""
+
+GROWN = 1000
+"""Updates after which it hardly grows any more: batches of all shapes have followed each other."""
 
 SHARE_OF_FORWARD_PASS = 1 / 3  # of the work of an update
 
@@ -361,7 +364,7 @@ def _seconds_besides(rehearsal: Rehearsal, task: _Task) -> float:
 def _training_mib(chosen: _Choice, text: TextMeasure) -> float:
     """Add what the other updates and the rest of the text take to what the rehearsal took."""
     rehearsal = chosen.rehearsal
-    doublings = math.log2(max(1.0, chosen.updates / chosen.rehearsed_updates))
+    doublings = math.log2(max(1.0, min(chosen.updates, GROWN) / chosen.rehearsed_updates))
     rest = max(0, text.pairs - SAMPLE_PAIRS)
     taken = text.epoch_tokens / text.target_tokens  # of each pair, by an epoch
     bytes_per_pair = (
