@@ -66,7 +66,7 @@ BYTES_PER_PAIR = 8
 BYTES_PER_PAIR_OF_AN_EPOCH = 22
 """For the order of the pairs and what it is made from, while an epoch is planned."""
 
-GROWTH = 0.03
+GROWTH = 0.025
 """Share by which the memory of a training run grows with twice as many updates, because freed
 blocks do not fit what comes next (`benchmarks/planning.md`)."""
 
