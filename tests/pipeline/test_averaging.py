@@ -188,6 +188,7 @@ def test_a_mean_knows_the_text_of_all_its_models(
     sources = [line.split("\t")[0] for line in (*sentences(100, 103), *sentences(300, 302))]
     behind = [*trainings_behind(ModelDirectory(mean)), *trainings_behind(ModelDirectory(second))]
     assert [count_learnt(sources, [part], ("en", "it")) for part in behind] == [5, 3, 2, 3]
+    assert [part["model"] for part in behind] == list(map(str, (mean, first, second, first)))
     assert training["scores"] == {}
     recorded = recorded_recipe(ModelDirectory(mean))
     assert recorded is not None
