@@ -306,3 +306,36 @@ def test_a_recipe_without_sizes_is_planned_and_trained(
     again = " ".join(capsys.readouterr().err.split())
     assert len(rehearsals) == 1
     assert "this run is finished; nothing is left to do" in again
+
+
+@pytest.mark.slow
+def test_models_of_an_ensemble_have_one_plan_for_the_share_of_each(
+    given: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads = []
+
+    def rehearse(*_: object, **__: object) -> Rehearsal:
+        threads.append(os.environ["OMP_NUM_THREADS"])
+        return REHEARSAL
+
+    monkeypatch.setattr(plan, "rehearse", rehearse)
+    for name, value in {"FEWEST_UPDATES": 10, "MOST_REPETITIONS": 1}.items():
+        monkeypatch.setattr(plan, name, value)
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    monkeypatch.setattr("torch.get_num_threads", lambda: 2)
+    monkeypatch.setattr("torch.set_num_threads", lambda number: None)
+    given["search"] = {"max_length_ratio": 0.0, "max_length_extra": 2}
+    recipe = tmp_path / "my.toml"
+    recipe.write_text(tomli_w.dumps(given))
+    command = ["train", str(recipe), "-o", str(tmp_path / "both"), "--minutes", "90"]
+
+    assert main([*command, "--ensemble", "2"]) == 0
+    assert main([*command, "--ensemble", "2"]) == 0  # and leaves it as it is
+
+    assert threads == ["1"]
+    one, other = (
+        (tmp_path / f"both-seed-{seed}" / RECIPE_FILE).read_text().replace(f"seed = {seed}", "")
+        for seed in (7, 8)
+    )
+    assert one == other
+    assert (tmp_path / "both" / WEIGHTS_NAME).exists()

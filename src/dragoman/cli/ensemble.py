@@ -15,6 +15,8 @@ def ensemble(model: Path, /, *more_models: Path, output: Output) -> None:
     is one small model again. What looks inside a model, exports it or trains it further takes one
     model.
 
+    `dragoman train --ensemble 2` trains two at the same time and puts them together by itself.
+
     For example:
 
         dragoman train my.toml -o runs/first
@@ -35,5 +37,10 @@ def ensemble(model: Path, /, *more_models: Path, output: Output) -> None:
 
     models = (model, *more_models)
     make_ensemble(models, output)
-    compared = f"dragoman evaluate {quote(str(output))} PAIRS --compare {quote(str(model))}"
-    print(f"{len(models)} models are in {output}; to see what they are worth together: {compared}")
+    advise_to_compare(len(models), output, model)
+
+
+def advise_to_compare(count: int, ensemble: Path, model: Path) -> None:
+    """Say how to find out what several models are worth together."""
+    compared = f"dragoman evaluate {quote(str(ensemble))} PAIRS --compare {quote(str(model))}"
+    print(f"{count} models are in {ensemble}; to see what they are worth together: {compared}")

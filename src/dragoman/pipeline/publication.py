@@ -1,6 +1,6 @@
 """Write the model directory of a run: weights, description and model card."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path, PurePath
 from shlex import quote
@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from dragoman.config import to_table
+from dragoman.corpora.clean_text import Say
 from dragoman.corpora.config import CorpusConfig
 from dragoman.corpora.parallel_text import read_pairs
 from dragoman.corpora.prepared_text import PreparedText
@@ -90,11 +91,7 @@ class Publisher:
         """Publish the best weights of a finished run, with its scores on the test sets."""
         name, weights = self._best(trainer, display)
         self.publish(weights, trainer.progress, name=name)
-        scores = {}
-        for test_set, table, text in self._test_scores(display):
-            display.message(f"{test_set}: {text}")
-            scores[test_set] = table
-        if scores:
+        if scores := score_tests(self.recipe, self.directory, display.message):
             self.publish(weights, trainer.progress, name=name, scores=scores)
         display.message(
             f"the model is in {self.directory}; to make it translate faster: "
@@ -111,25 +108,43 @@ class Publisher:
         _, name, weights = max(judged, key=lambda candidate: candidate[0])
         return name, weights
 
-    def _test_scores(self, display: Display) -> Iterator[tuple[str, dict[str, Any], str]]:
-        """Translate and score each test set with the model as it was published."""
-        if not self.recipe.corpora.test:
-            return
-        translator = Translator(
-            self.directory,
-            engine="pytorch",
-            device=self.recipe.training.device,
-            precision=self.recipe.training.precision,
-        )
-        corpora = self.recipe.corpora.test
-        for name, corpus in zip(unique_names(corpora), corpora, strict=True):
-            pairs = list(read_pairs(corpus, languages=self.recipe.languages))
-            translations = list(translator.translate(pair.source for pair in pairs))
-            if remark := remark_on_cut(translations):
-                display.message(f"warning: {name}: {remark}")
-            texts = [translation.text for translation in translations]
-            scores = score(texts, [pair.target for pair in pairs], self.recipe.evaluation)
-            yield name, _without_none(scores_to_table(scores)), scores_to_text(scores)
+
+def score_tests(recipe: Recipe, directory: Path, say: Say) -> dict[str, Any]:
+    """Translate and score each test set of a recipe with a model as it was published.
+
+    Args:
+        recipe: Names the test sets, and how they are scored.
+        directory: The model.
+        say: Is told the scores of each.
+
+    Returns:
+        Scores by test set, as a description keeps them.
+    """
+    corpora = recipe.corpora.test
+    if not corpora:
+        return {}
+    training = recipe.training
+    translator = Translator(
+        directory, engine="pytorch", device=training.device, precision=training.precision
+    )
+    tables = {}
+    for name, corpus in zip(unique_names(corpora), corpora, strict=True):
+        pairs = list(read_pairs(corpus, languages=recipe.languages))
+        translations = list(translator.translate(pair.source for pair in pairs))
+        if remark := remark_on_cut(translations):
+            say(f"warning: {name}: {remark}")
+        texts = [translation.text for translation in translations]
+        scores = score(texts, [pair.target for pair in pairs], recipe.evaluation)
+        say(f"{name}: {scores_to_text(scores)}")
+        tables[name] = _without_none(scores_to_table(scores))
+    return tables
+
+
+def keep_scores(directory: Path, scores: dict[str, Any]) -> None:
+    """Write scores into the description and the card of a model that has a recipe."""
+    training = ModelDirectory(directory).description.training
+    changed = update_description(directory, training={**training, "scores": scores})
+    write_atomically(directory / CARD, model_card(changed, training["recipe"]["licence"]))
 
 
 def relicense(directory: Path, licence: str) -> None:
