@@ -165,6 +165,26 @@ def test_evaluate_warns_of_sentences_that_the_model_was_trained_on(
     assert (warning in said) == is_there
 
 
+def test_evaluate_warns_of_sentences_by_which_the_weights_were_chosen(
+    tmp_path: Path, test_set: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    recorded = {str(test_set): fingerprint_file(test_set)}
+    corpora = {"train": [{"path": "gone.tsv"}], "validation": [{"path": str(test_set)}]}
+    training = {"recipe": {"corpora": corpora}, "sha256": recorded}
+    model = build_model(tmp_path, training=training)
+    weights = {f"{model}/model.safetensors": fingerprint_file(model / "model.safetensors")}
+    later = {"recipe": {"training": {"from_model": str(model)}}, "sha256": weights}
+    fine_tuned = build_model(tmp_path / "second", training=later)
+
+    assert main(["evaluate", str(model), str(test_set)]) == 0
+    said = capsys.readouterr().err
+    assert main(["evaluate", str(fine_tuned), str(test_set)]) == 0
+
+    by = f"warning: 3 of 3 sentences are of the validation text, by which the weights of {model}"
+    assert by in said
+    assert "validation" not in capsys.readouterr().err  # of weights that were replaced since
+
+
 @pytest.mark.parametrize(("max_length", "count"), [(2, 0), (1, 3)])
 def test_evaluate_warns_of_sentences_that_are_translated_in_pieces(
     max_length: int,

@@ -7,7 +7,7 @@ import pytest
 
 from dragoman.corpora import huggingface, learnt
 from dragoman.corpora.fingerprint import fingerprint_file
-from dragoman.corpora.learnt import count_learnt
+from dragoman.corpora.learnt import count_learnt, count_validated
 
 LANGUAGES = ("en", "it")
 TEST = ["One dog.", "one dog", "A cat!", "A bird.", "…"]
@@ -59,6 +59,23 @@ def test_a_validation_text_with_a_name_may_have_been_learnt(text: Path, tmp_path
     named.write_text("a cat.\tUn gatto.\n")
     model = trained_on(text, validation=[{"path": str(named)}], overlap="allow")
     assert count_learnt(TEST, [model | {"model": str(tmp_path / "run")}], LANGUAGES) == 3
+
+
+def test_text_by_which_weights_were_chosen_is_found(text: Path, tmp_path: Path) -> None:
+    named = tmp_path / "dev.tsv"
+    named.write_text("A bird?\tUn uccello?\n")
+    model = trained_on(text, validation=[{"path": str(named)}])
+    assert count_validated(TEST, [model], LANGUAGES) == 0  # it may be another text by now
+    model["training"]["sha256"][str(named)] = fingerprint_file(named)
+    assert count_validated(TEST, [model], LANGUAGES) == 1
+    held_out = tmp_path / "run" / "data" / "validation.tsv"
+    held_out.parent.mkdir(parents=True)
+    held_out.write_text("a cat.\tUn gatto.\none dog\tUn cane.\n")
+    run = {"model": str(tmp_path / "run")}
+    assert count_validated(TEST, [model | run], LANGUAGES) == 1  # which is a copy of the named one
+    assert count_validated(TEST, [trained_on(text) | run], LANGUAGES) == 3
+    parts = {"model": "both", "training": {"models": [trained_on(text) | run, model]}}
+    assert count_validated(TEST, [parts], LANGUAGES) == 4
 
 
 def test_text_that_is_gone_or_has_changed_says_nothing(text: Path, tmp_path: Path) -> None:

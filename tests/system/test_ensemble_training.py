@@ -118,6 +118,7 @@ def test_all_save_when_they_are_told_to_stop(
 
     _, errors = process.communicate()
     assert process.returncode == 128 + number, errors
+    assert errors.count("stopping and saving") == 1
     for run in (1, 2):
         assert f"seed {run}: stopped after update {HELD_AFTER + 1} and saved" in errors
     dragoman(*TRAIN)

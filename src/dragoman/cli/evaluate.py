@@ -380,19 +380,26 @@ def _warn_of_case(
         )
 
 
-def _warn_of_learnt(model: Path, sources: list[str]) -> None:
-    """Warn where a model only has to remember: its training did not know this test set."""
-    from dragoman.corpora.learnt import count_learnt
+def _warn_of_seen(model: Path, sources: list[str]) -> None:
+    """Warn where a model only has to remember, or was chosen by how it translates these."""
+    from dragoman.corpora.learnt import count_learnt, count_validated
     from dragoman.model_directory import ModelDirectory
     from dragoman.model_directory.lineage import trainings_behind
 
     directory = ModelDirectory(model)
     languages = directory.description.languages
-    if count := count_learnt(sources, trainings_behind(directory), languages):
+    own, *earlier = trainings_behind(directory)
+    of_all = f"of {counted(len(sources), 'sentence')}"
+    if count := count_learnt(sources, [own, *earlier], languages):
         warn(
-            f"{model} was trained on {count} of {counted(len(sources), 'sentence')}, so its scores "
+            f"{model} was trained on {count} {of_all}, so its scores "
             "are too good; test it on others, or name these as corpora.test in the recipe, set "
             'corpora.overlap to "drop", and train again'
+        )
+    if count := count_validated(sources, [own], languages):
+        warn(
+            f"{count} {of_all} are of the validation text, by which the weights of {model} were "
+            "chosen, so its scores may be too good; test it on others"
         )
 
 
@@ -412,7 +419,7 @@ def _system(path: Path, sources: list[str], translation: TranslationOptions) -> 
     Whatever is wrong with it is found here, before any system begins its long work.
     """
     if path.is_dir():
-        _warn_of_learnt(path, sources)
+        _warn_of_seen(path, sources)
         translator = translation.load(path)
         announce(translator)
         _warn_of_unused_glossary(translator, sources)

@@ -1,7 +1,8 @@
-"""Which sentences of a test set a model has learnt from, so that its scores on them say little."""
+"""Which sentences of a test set a model has seen in training, so that its scores say little."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -34,42 +35,79 @@ def count_learnt(
             made of several models has learnt what any of them has.
         languages: The codes of the source and of the target.
     """
-    judged = set(map(canonical, sources)) - {""}
-    learnt = set[str]().union(*(_learnt(judged, each, languages) for each in models))
-    return sum(canonical(source) in learnt for source in sources)
+    judged = _canonical(sources)
+    return _count(sources, (text.learnt(judged) for text in _texts(models, languages)))
 
 
-def _learnt(judged: set[str], model: Mapping[str, Any], languages: tuple[str, str]) -> set[str]:
-    """Find the canonical sentences that a model has learnt from."""
-    training = model["training"]
-    if parts := training.get("models"):
-        return set().union(*(_learnt(judged, part, languages) for part in parts))
-    files = training.get("sha256", {})
-    try:
-        corpora = from_table(CorporaConfig, training["recipe"]["corpora"])
-    except (KeyError, TypeError, UsageError):  # imported, or of a version with other settings
-        return set()
-    if corpora.overlap == "drop":  # these were kept out of what was learnt
-        judged = judged - canonical_sources(_read_unchanged(corpora.evaluation, files, languages))
-    if not corpora.validation:
-        judged = judged - _held_out(Path(model["model"]))
-    pairs = islice(_read_unchanged(corpora.train, files, languages), MOST_PAIRS)
-    return {known for pair in pairs if (known := canonical(pair.source)) in judged}
+def count_validated(
+    sources: Sequence[str], models: Iterable[Mapping[str, Any]], languages: tuple[str, str]
+) -> int:
+    """Count the sentences that are in the validation text, by which weights were chosen.
+
+    Arguments are as above, and so is what is left out.
+    """
+    judged = _canonical(sources)
+    return _count(sources, (judged & text.validation() for text in _texts(models, languages)))
 
 
-def _held_out(model: Path) -> set[str]:
-    """Read what a training moved from its text to its validation text, if that is still there."""
-    with suppress(CorpusError):
-        return {canonical(source) for source, _ in read_tsv(model / "data" / VALIDATION_NAME)}
-    return set()
+def _canonical(sources: Sequence[str]) -> set[str]:
+    return set(map(canonical, sources)) - {""}
 
 
-def _read_unchanged(
-    corpora: Sequence[CorpusConfig], files: Mapping[str, str], languages: tuple[str, str]
-) -> Iterator[Pair]:
-    """Read the pairs of those corpora whose files have the recorded checksums."""
-    for corpus in corpora:
+def _count(sources: Sequence[str], found: Iterable[set[str]]) -> int:
+    seen = set[str]().union(*found)
+    return sum(canonical(source) in seen for source in sources)
+
+
+@dataclass(frozen=True)
+class _Text:
+    """What one training was given."""
+
+    model: Path
+    corpora: CorporaConfig
+    files: Mapping[str, str]
+    """The checksums of those files."""
+
+    languages: tuple[str, str]
+
+    def learnt(self, judged: set[str]) -> set[str]:
+        """Find the canonical sentences that the model has learnt from."""
+        if self.corpora.overlap == "drop":  # these were kept out of what was learnt
+            judged = judged - canonical_sources(self._read(self.corpora.evaluation))
+        if not self.corpora.validation:
+            judged = judged - self._held_out()
+        pairs = islice(self._read(self.corpora.train), MOST_PAIRS)
+        return {known for pair in pairs if (known := canonical(pair.source)) in judged}
+
+    def validation(self) -> set[str]:
+        """Collect the canonical sentences by which the weights were chosen."""
+        if self.corpora.validation:
+            return canonical_sources(self._read(self.corpora.validation))
+        return self._held_out()
+
+    def _held_out(self) -> set[str]:
+        """Read what was moved from the text to the validation text, if that is still there."""
         with suppress(CorpusError):
-            found = fingerprint_corpus(corpus)
-            if found and all(files.get(name) == sha256 for name, sha256 in found.items()):
-                yield from read_pairs(corpus, languages=languages)
+            moved = read_tsv(self.model / "data" / VALIDATION_NAME)
+            return {canonical(source) for source, _ in moved}
+        return set()
+
+    def _read(self, corpora: Sequence[CorpusConfig]) -> Iterator[Pair]:
+        """Read the pairs of those corpora whose files have the recorded checksums."""
+        for corpus in corpora:
+            with suppress(CorpusError):
+                found = fingerprint_corpus(corpus)
+                if found and all(self.files.get(name) == sha256 for name, sha256 in found.items()):
+                    yield from read_pairs(corpus, languages=self.languages)
+
+
+def _texts(models: Iterable[Mapping[str, Any]], languages: tuple[str, str]) -> Iterator[_Text]:
+    """Yield the text of each training; an import has none, nor one with settings of old."""
+    for model in models:
+        training = model["training"]
+        if parts := training.get("models"):
+            yield from _texts(parts, languages)
+            continue
+        with suppress(KeyError, TypeError, UsageError):
+            corpora = from_table(CorporaConfig, training["recipe"]["corpora"])
+            yield _Text(Path(model["model"]), corpora, training.get("sha256", {}), languages)
