@@ -35,7 +35,7 @@ def start(workspace: Path, hold: Hold) -> "subprocess.Popen[str]":
     process = subprocess.Popen(
         [sys.executable, "-m", "dragoman", *TRAIN],
         cwd=workspace,
-        env=hold.environment(),
+        env={**hold.environment(), "OMP_NUM_THREADS": "2"},  # one for each
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,

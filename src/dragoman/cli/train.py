@@ -50,7 +50,7 @@ def train(
     ensemble
         Train so many models, two or more, and put them together as `dragoman ensemble` does. Their
         seeds count up from that of the recipe, and each has its share of the processors and a
-        directory beside the output. On a GPU they take turns.
+        directory beside the output. On one GPU, or with one thread, they take turns.
     """
     sleep_while_waiting()
     from dragoman.recipe import read_recipe
@@ -116,7 +116,7 @@ def _train_ensemble(
         directory_of_seed,
         is_finished,
         seeds_of,
-        share_threads,
+        share_machine,
         train_ensemble,
     )
     from dragoman.training.distributed import world_size
@@ -128,9 +128,9 @@ def _train_ensemble(
     if is_finished(read.recipe, output, seeds):
         say(f"{output}: this ensemble is finished; nothing is left to do")
         return 0
-    share_threads(count)
+    devices = share_machine(read.recipe.training.device, count)
     settings = _with_sizes(file, read, first, minutes, say)
-    stopped_by = train_ensemble(settings, output, seeds, say)
+    stopped_by = train_ensemble(settings, output, seeds, devices, say)
     if stopped_by is not None:
         return STOPPED + stopped_by
     advise_to_compare(count, output, first)

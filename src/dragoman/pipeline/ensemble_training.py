@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
@@ -18,7 +17,7 @@ import torch
 
 from dragoman.config import to_table
 from dragoman.corpora.clean_text import Say
-from dragoman.device import choose_device, num_cpus
+from dragoman.device import choose_device
 from dragoman.errors import UsageError
 from dragoman.interop.staging import OutputError
 from dragoman.model_directory import MOST_MEMBERS, ModelDirectory, ModelError
@@ -76,27 +75,45 @@ def _is_made(output: Path, seeds: Sequence[int]) -> bool:
     )
 
 
-def share_threads(count: int) -> None:
-    """Leave each of several trainings its part of the threads that this process has.
+def share_machine(device: str, count: int) -> list[str]:
+    """Give each of several trainings its share of this machine.
 
-    Programs that this one starts keep to it: trainings, and the rehearsals of a plan.
-    """
-    share = max(1, torch.get_num_threads() // count)
-    torch.set_num_threads(share)
-    os.environ["OMP_NUM_THREADS"] = str(share)
-
-
-def train_ensemble(recipe: Recipe, output: Path, seeds: Sequence[int], say: Say) -> int | None:
-    """Train a model of each seed, as many at a time as fit, and put them into one directory.
-
-    Each is a run of its own, in a process of its own, beside the output. Whatever ends some of
-    them, another call goes on where each was. Those of a CPU begin at the same time, if there is a
-    thread for each; a GPU has one after the other.
+    Programs that this one starts keep to the share of the threads: trainings, and the rehearsals of
+    a plan.
 
     Args:
-        recipe: Of all of them, but for the seed.
+        device: Where a recipe trains.
+        count: How many trainings there are.
+
+    Returns:
+        The devices of those that run at the same time: on a CPU one for each thread, else one for
+        each GPU, or only the one that was named.
+    """
+    threads, chosen = torch.get_num_threads(), choose_device(device)
+    devices = [device]
+    if chosen.type == "cpu":
+        devices *= min(count, threads)
+    elif chosen.type == "cuda" and chosen.index is None:
+        devices = [f"cuda:{number}" for number in range(min(count, torch.cuda.device_count()))]
+    share = max(1, threads // len(devices))
+    torch.set_num_threads(share)
+    os.environ["OMP_NUM_THREADS"] = str(share)
+    return devices
+
+
+def train_ensemble(
+    recipe: Recipe, output: Path, seeds: Sequence[int], devices: Sequence[str], say: Say
+) -> int | None:
+    """Train a model of each seed, one on each device at a time, and put them into one directory.
+
+    Each is a run of its own, in a process of its own, beside the output. Whatever ends some of
+    them, another call goes on where each was.
+
+    Args:
+        recipe: Of all of them, but for seed and device.
         output: The ensemble to write.
         seeds: At least two.
+        devices: As `share_machine` returns them.
         say: Is told what each training says.
 
     Returns:
@@ -107,10 +124,13 @@ def train_ensemble(recipe: Recipe, output: Path, seeds: Sequence[int], say: Say)
         CombinationError: they were trained on text that changed in between.
         OutputError: the output cannot be written.
     """
+    free: SimpleQueue[str] = SimpleQueue()
+    for device in devices:
+        free.put(device)
     recipes = [replace(recipe, seed=seed) for seed in seeds]
-    trainings, places = _Trainings(output, say), _places(recipe.training.device)
-    with trainings.stopped_by_signals() as received, ThreadPoolExecutor(len(seeds)) as pool:
-        codes = list(pool.map(partial(trainings.train, places), recipes))
+    trainings = _Trainings(output, free, say)
+    with trainings.stopped_by_signals() as received, ThreadPoolExecutor(len(devices)) as pool:
+        codes = list(pool.map(trainings.train, recipes))
     if received:
         return received[0]
     if failed := [seed for seed, code in zip(seeds, codes, strict=True) if code != 0]:
@@ -124,25 +144,14 @@ def train_ensemble(recipe: Recipe, output: Path, seeds: Sequence[int], say: Say)
     return None
 
 
-def _places(device: str) -> "SimpleQueue[str]":
-    """List the devices on which trainings may run at the same time, each as often as it may."""
-    chosen = choose_device(device)
-    names = [device]
-    if chosen.type == "cpu":
-        names *= max(1, num_cpus() // torch.get_num_threads())
-    elif chosen.type == "cuda" and chosen.index is None:
-        names = [f"cuda:{number}" for number in range(torch.cuda.device_count())]
-    places: SimpleQueue[str] = SimpleQueue()
-    for name in names:
-        places.put(name)
-    return places
-
-
 @dataclass
 class _Trainings:
     """Trainings that run at the same time, and end together when this process is told to."""
 
     output: Path
+    free: "SimpleQueue[str]"
+    """The devices on which nothing is trained."""
+
     say: Say
     _running: "list[subprocess.Popen[str]]" = field(default_factory=list)
     _received: list[int] = field(default_factory=list)
@@ -169,13 +178,13 @@ class _Trainings:
         for process in self._running:
             process.send_signal(signal.SIGKILL if at_once else signal.SIGTERM)
 
-    def train(self, places: "SimpleQueue[str]", recipe: Recipe) -> int:
-        """Train a recipe as soon as there is a place for it; returns the exit code."""
-        device = places.get()
+    def train(self, recipe: Recipe) -> int:
+        """Train a recipe on a free device, and return the exit code."""
+        device = self.free.get()
         try:
             return self._train(replace(recipe, training=replace(recipe.training, device=device)))
         finally:
-            places.put(device)
+            self.free.put(device)
 
     def _train(self, recipe: Recipe) -> int:
         """Hand a recipe to a process of its own, and on what that says."""
