@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from dragoman.cli.options import Jobs
-from dragoman.cli.text_output import warn
+from dragoman.cli.text_output import warn, warn_of
 from dragoman.counting import counted
 from dragoman.durable import is_ordinary
 from dragoman.errors import DragomanError, UsageError
@@ -145,8 +145,7 @@ class Report:
 
     def __call__(self, progress: "Progress") -> None:
         """Print what is new."""
-        for warning in progress.warnings if self._warns else ():
-            warn(warning)
+        warn_of(progress.warnings if self._warns else ())
         if self._began is None:
             self._began = time.monotonic(), progress.num_lines
             if progress.num_lines:

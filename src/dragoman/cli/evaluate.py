@@ -10,14 +10,13 @@ from cyclopts import Parameter
 
 from dragoman.cli.bulk_translation import Report
 from dragoman.cli.options import FileToWrite, Flag, Languages, WholeNumber, settings_are_options
-from dragoman.cli.text_output import check_outputs, print_json, warn
+from dragoman.cli.text_output import check_outputs, print_json, warn, warn_of
 from dragoman.cli.translation_options import TranslationOptions, announce
 from dragoman.counting import counted
 from dragoman.durable import open_whole
 
 if TYPE_CHECKING:
     from dragoman.corpora.config import CorpusConfig
-    from dragoman.corpora.parallel_text import Pair
     from dragoman.evaluation.config import EvaluationConfig
     from dragoman.translation import Translation
     from dragoman.translator import Translator
@@ -186,8 +185,7 @@ def evaluate(
             "without resampled test sets there is nothing to compare the systems on; give "
             "--bootstrap-samples"
         )
-    sources, references = _read_test_set(corpus, languages)
-    _warn_of_unspaced(references, settings)
+    sources, references = _read_test_set(corpus, languages, settings)
     systems = [_system(path, sources, translation) for path in compared]
     # A file that cannot be written must fail now, not after the long work.
     with nullcontext() if output.sentences is None else open_whole(output.sentences) as file:
@@ -222,12 +220,12 @@ def _score(
     settings: "EvaluationConfig",
 ) -> tuple[dict[str, Any], str]:
     """Score one system or compare two, for programs and for people."""
-    from dragoman.evaluation import report
+    from dragoman.evaluation import doubts, report
     from dragoman.evaluation.metrics import exact_match, score
     from dragoman.evaluation.significance import compare, few_sentences
 
     for path, of_system in zip(compared, translations, strict=True):
-        _warn_of_case(path, of_system, references, settings)
+        warn_of(doubts.of_case(str(path), of_system, references, settings))
     ours, *others = translations
     if not others:
         scores = score(ours, references, settings)
@@ -306,111 +304,20 @@ def _languages(test_set: TestSet, model: Path | None) -> tuple[str, str]:
 
 
 def _read_test_set(
-    corpus: "CorpusConfig", languages: tuple[str, str]
+    corpus: "CorpusConfig", languages: tuple[str, str], settings: "EvaluationConfig"
 ) -> tuple[list[str], list[str]]:
     """Read both sides of a test set."""
     from dragoman.corpora.parallel_text import read_pairs
     from dragoman.corpora.signs import Signs
+    from dragoman.evaluation import doubts
 
     signs = Signs(corpus, languages)
     read = list(signs.watch(read_pairs(corpus, languages=languages)))
-    for warning in signs.warnings():
-        warn(f"{corpus.file}: {warning}")
-    _warn_of_blanks(read)
-    _warn_of_other_letters([pair.target for pair in read], "references")
-    return [pair.source for pair in read], [pair.target for pair in read]
-
-
-def _warn_of_blanks(pairs: "list[Pair]") -> None:
-    """Warn of pairs that lack a side: they are scored, but their scores do not measure quality."""
-    from dragoman.corpora.cleaning import is_empty
-    from dragoman.corpora.statistics import MAX_EXAMPLES
-
-    if blank := [str(pair.line) for pair in pairs if is_empty(pair)]:
-        lines = ", ".join(blank[:MAX_EXAMPLES]) + (", …" if len(blank) > MAX_EXAMPLES else "")
-        warn(
-            f"{len(blank)} of {counted(len(pairs), 'pair')} with a blank side, scored like any "
-            f"other (line {lines}); remove them if that is not wanted"
-        )
-
-
-def _warn_of_other_letters(texts: list[str], what: str) -> None:
-    """Warn where the scores are not those that sacreBLEU gives for the same files."""
-    from dragoman.tokenizers.normalisation import normalise
-
-    changed = [text for text in texts if normalise(text) != " ".join(text.split())]
-    if changed:
-        warn(
-            f"{len(changed)} of {len(texts)} {what} are not in Unicode's composed form (NFC); they "
-            "are scored in it, as our translations are, so sacreBLEU by itself gives other scores "
-            "for the same files"
-        )
-
-
-def _warn_of_unspaced(references: list[str], settings: "EvaluationConfig") -> None:
-    """Warn where BLEU and TER would take sentences for words."""
-    from dragoman.languages.scripts import is_unspaced
-
-    affected = [name for name in ("BLEU", "TER") if name in settings.metrics]
-    splits_at_spaces = affected and settings.tokenize in ("13a", "intl")
-    if splits_at_spaces and is_unspaced("".join(references)):
-        warn(
-            f"the references have no spaces between words, and {' and '.join(affected)} with "
-            f"{settings.tokenize} would split them at spaces; give --tokenize char, or zh for "
-            "Chinese, ja-mecab for Japanese"
-        )
-
-
-def _warn_of_case(
-    path: Path, translations: list[str], references: list[str], settings: "EvaluationConfig"
-) -> None:
-    """Warn where one side is in lower case and the other is not: each capital is a mistake."""
-    judging = [name for name in settings.metrics if name != "TER"]  # which ignores case
-    ours, theirs = (
-        sum(any(map(str.isupper, text)) for text in texts) for texts in (translations, references)
-    )
-    is_alike = min(ours, theirs) > 0 or 2 * max(ours, theirs) < len(references)
-    if judging and not settings.lowercase and not is_alike:
-        with_capitals, without = "translations", "references"
-        if theirs:
-            with_capitals, without = without, with_capitals
-        warn(
-            f"{path}: the {with_capitals} have capitals and the {without} have none, which "
-            f"{' and '.join(judging)} count as mistakes; --lowercase ignores case"
-        )
-
-
-def _warn_of_seen(model: Path, sources: list[str]) -> None:
-    """Warn where a model only has to remember, or was chosen by how it translates these."""
-    from dragoman.corpora.learnt import count_learnt, count_validated
-    from dragoman.model_directory import ModelDirectory
-    from dragoman.model_directory.lineage import trainings_behind
-
-    directory = ModelDirectory(model)
-    languages = directory.description.languages
-    own, *earlier = trainings_behind(directory)
-    of_all = f"of {counted(len(sources), 'sentence')}"
-    if count := count_learnt(sources, [own, *earlier], languages):
-        warn(
-            f"{model} was trained on {count} {of_all}, so its scores "
-            "are too good; test it on others, or name these as corpora.test in the recipe, set "
-            'corpora.overlap to "drop", and train again'
-        )
-    if count := count_validated(sources, [own], languages):
-        warn(
-            f"{count} {of_all} are of the validation text, by which the weights of {model} were "
-            "chosen, so its scores may be too good; test it on others"
-        )
-
-
-def _warn_of_unused_glossary(translator: "Translator", sources: list[str]) -> None:
-    """Warn where no term of the glossary occurs in the test set."""
-    from dragoman.terms.glossary_use import GlossaryUse
-
-    use = GlossaryUse(translator.glossary)
-    all(map(use.look_at, sources))  # until it has seen enough
-    for warning in use.warnings():
-        warn(warning)
+    warn_of(f"{corpus.file}: {warning}" for warning in signs.warnings())
+    warn_of(doubts.of_pairs(read))
+    sources, references = [pair.source for pair in read], [pair.target for pair in read]
+    warn_of(doubts.of_splitting(references, settings))
+    return sources, references
 
 
 def _system(path: Path, sources: list[str], translation: TranslationOptions) -> System:
@@ -418,11 +325,13 @@ def _system(path: Path, sources: list[str], translation: TranslationOptions) -> 
 
     Whatever is wrong with it is found here, before any system begins its long work.
     """
+    from dragoman.evaluation import doubts
+
     if path.is_dir():
-        _warn_of_seen(path, sources)
+        warn_of(doubts.of_model(path, sources))
         translator = translation.load(path)
         announce(translator)
-        _warn_of_unused_glossary(translator, sources)
+        warn_of(doubts.of_glossary(translator.glossary, sources))
         return System(translator.engine, lambda: _translate(translator, sources))
     from dragoman.corpora.text_file import read_lines
     from dragoman.evaluation.statistics import EvaluationError
@@ -441,7 +350,7 @@ def _system(path: Path, sources: list[str], translation: TranslationOptions) -> 
             f"{path} has a tab in each line, as pairs have; give the translations alone, as "
             f"cut -f 2 {path} prints them"
         )
-    _warn_of_other_letters(translations, f"lines of {path}")
+    warn_of(doubts.of_letters(translations, f"lines of {path}"))
     return System(None, lambda: translations)
 
 

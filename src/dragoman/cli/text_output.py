@@ -5,7 +5,7 @@ import io
 import json
 import math
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -31,6 +31,12 @@ def check_outputs(written: Sequence[Path], *, models: Sequence[Path], read: Sequ
 def warn(said: str) -> None:
     """Say on standard error what whoever reads the output should know."""
     print(f"warning: {said}", file=sys.stderr)
+
+
+def warn_of(doubts: Iterable[str]) -> None:
+    """Warn of each, as it is found."""
+    for doubt in doubts:
+        warn(doubt)
 
 
 def print_json(table: Mapping[str, Any]) -> None:

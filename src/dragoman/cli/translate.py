@@ -15,7 +15,7 @@ from dragoman.cli.options import (
     settings_are_options,
 )
 from dragoman.cli.termination import end_by_exit
-from dragoman.cli.text_output import check_outputs, open_output, warn
+from dragoman.cli.text_output import check_outputs, open_output, warn_of
 from dragoman.cli.translation_options import TranslationOptions, announce
 from dragoman.durable import check_written
 from dragoman.errors import UsageError
@@ -205,8 +205,7 @@ def _translate_at_once(
             warnings = translate_stream(
                 translator, read_chunks(files), WRITERS[form], stream, align
             )
-        for warning in warnings:
-            warn(warning)
+        warn_of(warnings)
     return 0
 
 
