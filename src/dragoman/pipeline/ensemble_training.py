@@ -93,7 +93,7 @@ def share_machine(device: str, count: int) -> list[str]:
     devices = [device]
     if chosen.type == "cpu":
         devices *= min(count, threads)
-    elif chosen.type == "cuda" and chosen.index is None:
+    elif chosen.index is None and torch.cuda.device_count() > 1:
         devices = [f"cuda:{number}" for number in range(min(count, torch.cuda.device_count()))]
     share = max(1, threads // len(devices))
     torch.set_num_threads(share)
