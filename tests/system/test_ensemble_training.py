@@ -147,6 +147,12 @@ def test_nothing_is_trained_for_a_place_that_is_taken(dragoman: Run, workspace: 
     assert not (workspace / "both-seed-1").exists()
 
 
+def test_the_working_directory_becomes_no_ensemble(dragoman: Run) -> None:
+    said = dragoman("train", "reverse.toml", "-o", ".", "--ensemble", "2", code=1)
+
+    assert ".: runs are written beside the ensemble; name one inside it" in said.stderr
+
+
 def test_a_finished_ensemble_is_left_as_it_is(dragoman: Run, workspace: Path) -> None:
     dragoman(*TRAIN, "--set", "corpora.test=[]")
     before = (workspace / "both" / "model.toml").read_bytes()

@@ -124,10 +124,10 @@ def _train_ensemble(
     if world_size() > 1:
         raise UsageError("--ensemble starts processes by itself; leave torchrun out")
     seeds = seeds_of(read.recipe, count)
-    first = directory_of_seed(output, seeds[0])
     if is_finished(read.recipe, output, seeds):
         say(f"{output}: this ensemble is finished; nothing is left to do")
         return 0
+    first = directory_of_seed(output, seeds[0])
     devices = share_machine(read.recipe.training.device, count)
     settings = _with_sizes(file, read, first, minutes, say)
     stopped_by = train_ensemble(settings, output, seeds, devices, say)

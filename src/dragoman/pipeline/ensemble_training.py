@@ -61,6 +61,8 @@ def is_finished(recipe: Recipe, output: Path, seeds: Sequence[int]) -> bool:
 
 def _is_made(output: Path, seeds: Sequence[int]) -> bool:
     """Tell whether the models have been put together."""
+    if not output.name:
+        raise OutputError(f"{output}: runs are written beside the ensemble; name one inside it")
     if not output.exists() or (output.is_dir() and not any(output.iterdir())):
         return False
     members = [directory_of_seed(output, seed) for seed in seeds]
