@@ -181,6 +181,7 @@ def test_what_takes_one_model_refuses_an_ensemble(
         ["explain", both, "the dog", "-o", tmp_path / "output.html"],
         ["plot", "attention", both, "the dog", "-o", tmp_path / "output.html"],
         ["plot", "architecture", both, "-o", tmp_path / "output.svg"],
+        ["plot", "report", both],
         ["finetune", both, pairs, "-o", output],
         ["average", one, both, "-o", output],
         ["ensemble", both, third, "-o", output],

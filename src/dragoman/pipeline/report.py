@@ -47,6 +47,7 @@ def write_report(directory: Path) -> Path:
         DragomanError: the directory holds no model that was trained there.
     """
     model = ModelDirectory(directory)
+    model.refuse_ensemble()
     training = model.description.training
     if not training.keys() >= RECORDED:
         raise DragomanError(f"{directory}: this model was not trained here, so there is no report")
