@@ -1,7 +1,8 @@
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
+from dragoman.model.attention import attention_weights
 from dragoman.model.config import TransformerConfig
 from dragoman.model.transformer import Transformer
 from dragoman.visualisation.attention_maps import read_attention
@@ -47,6 +48,31 @@ def test_the_maps_are_those_that_the_model_multiplies_its_values_by(
     heads = [weights @ part for weights, part in zip(map_of_layer, values.chunk(2, 1), strict=True)]
     expected = attention.get_submodule("output_projection")(torch.cat(heads, dim=1))
     torch.testing.assert_close(outputs[0][0], expected)
+
+
+class SharperAttention(nn.Module):
+    """One of somebody's own: its weights are not those of equation 1."""
+
+    def forward(
+        self, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None = None
+    ) -> Tensor:
+        assert values.shape == keys.shape
+        return attention_weights(5 * queries, keys, mask) @ values
+
+
+def test_the_maps_of_an_attention_of_ones_own_are_its_own(transformer: Transformer) -> None:
+    source, target = [*range(4, 18), 3], [2, 11, 12]  # more positions than a head has dimensions
+    queries: list[tuple[Tensor, ...]] = []
+    for block in transformer.decoder.blocks:
+        attention = block.get_submodule("cross_attention")
+        attention.attention = SharperAttention()
+        attention.attention.register_forward_pre_hook(lambda _, given: queries.append(given))
+
+    maps = read_attention(transformer, source, target)
+
+    assert len(queries) == len(maps.cross)
+    for (query, key, _, mask), found in zip(queries, maps.cross, strict=True):
+        torch.testing.assert_close(found, attention_weights(5 * query, key, mask)[0])
 
 
 def test_the_model_is_left_as_it_was(transformer: Transformer) -> None:
