@@ -18,11 +18,14 @@ import pytest
 import torch
 from torch import nn
 
+from dragoman.errors import DragomanError
+from dragoman.model.initialization import initialize
 from dragoman.training.averaging import ExponentialMovingAverage, weights_of
 from dragoman.training.checkpoint import CheckpointError
 from dragoman.training.display import Display
 from dragoman.training.journal import Journal, read_journal
 from dragoman.training.loop import Trainer
+from dragoman.training.optimizer import REMEMBERED, Optimizers
 from dragoman.training.pending_updates import TrainingError
 from dragoman.training.validation import Validation
 
@@ -483,6 +486,46 @@ def test_other_formats_and_optimizers_go_on_bit_for_bit(
     assert resumed.objective.dtype == torch.bfloat16 or "precision" not in settings
     assert len(resumed.optimizers.members) == 2 or "optimizer" not in settings
     assert_same(resumed, straight)
+
+
+@pytest.mark.parametrize("optimizer", ["adamw", "muon"])
+@pytest.mark.parametrize("precision", ["fp32", "bf16"])
+def test_a_run_goes_on_bit_for_bit_though_not_all_parameters_have_gradients(
+    make_trainer: Any, optimizer: str, precision: str
+) -> None:
+    def build(name: str, **settings: Any) -> Trainer:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("dragoman.model.transformer.initialize", freeze_and_idle)
+            return make_trainer(name, optimizer=optimizer, precision=precision, **settings)
+
+    def freeze_and_idle(model: nn.Module) -> None:
+        initialize(model)
+        block = model.get_submodule("decoder.blocks.0")
+        block.get_submodule("feed_forward.widen").requires_grad_(False)
+        block.register_module("idle", nn.Linear(3, 5))
+
+    straight = build("straight")
+    straight.run()
+    build("stopped", display=StopAfter(5)).run()
+    resumed = build("stopped")
+    resumed.resume()
+    resumed.run()
+
+    assert resumed.progress.update == 12
+    assert_same(resumed, straight)
+
+
+def test_an_optimizer_that_remembers_something_else_ends_training_at_its_first_update(
+    make_trainer: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(REMEMBERED, torch.optim.Adafactor, ("step", "row_var", "col_var"))
+    trainer = make_trainer("run")
+    trainer.optimizers = Optimizers(torch.optim.Adafactor(trainer.transformer.parameters()))
+
+    with pytest.raises(DragomanError, match=r"col_var of optimizer has shape \[1, 8\] instead of"):
+        trainer.run()
+
+    assert trainer.progress.update == 1
 
 
 def test_the_journal_of_a_resumed_run_tells_every_update_once(

@@ -143,6 +143,31 @@ def test_muon_owns_the_hidden_matrices_and_adamw_the_rest() -> None:
     assert len(owned(muon)) == 1 * (4 + 2) + 2 * (8 + 2)  # attention and feed-forward matrices
 
 
+def test_adamw_owns_an_embedding_wherever_it_is() -> None:
+    model = transformer()
+    distances = nn.Embedding(5, 2)  # as of relative positions, in a part of one's own
+    model.encoder.blocks[0].register_module("distances", distances)
+
+    adamw, muon = build_optimizers(model, TrainingConfig(optimizer="muon")).members
+
+    assert any(p is distances.weight for group in adamw.param_groups for p in group["params"])
+    assert all(p is not distances.weight for group in muon.param_groups for p in group["params"])
+
+
+@pytest.mark.parametrize("optimizer", ["adamw", "muon"])
+def test_what_is_frozen_has_no_owner_and_stays(optimizer: str) -> None:
+    model = transformer()
+    frozen = [model.source_embeddings.table.weight, *model.encoder.parameters()]
+    before = [parameter.requires_grad_(False).clone() for parameter in frozen]
+    optimizers = build_optimizers(model, TrainingConfig(optimizer=optimizer, weight_decay=0.5))  # type: ignore[arg-type]
+
+    optimizers.step(0.1)
+
+    owned = [p for member in optimizers.members for g in member.param_groups for p in g["params"]]
+    assert len(owned) == sum(parameter.requires_grad for parameter in model.parameters())
+    assert all(map(torch.equal, frozen, before))
+
+
 @pytest.mark.parametrize("optimizer", ["adamw", "muon"])
 def test_only_matrices_decay(optimizer: str) -> None:
     config = TrainingConfig(optimizer=optimizer, weight_decay=0.25)  # type: ignore[arg-type]

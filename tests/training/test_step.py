@@ -75,6 +75,23 @@ def test_gradients_may_be_added_all_at_once() -> None:
         torch.testing.assert_close(ours.grad, theirs.grad)
 
 
+def test_what_is_frozen_or_idle_is_no_obstacle_to_adding_gradients_all_at_once() -> None:
+    one, other = objective(), objective()
+    batch = MicroBatch(*sentences())
+    scale = torch.tensor(0.5)
+    for model in (one, other):
+        model.transformer.encoder.requires_grad_(False)
+        model.transformer.register_parameter("idle", torch.nn.Parameter(torch.ones(3)))
+        add_gradients(model, batch, 3.0)
+        model.transformer.get_parameter("idle").grad = torch.zeros(3)  # as after an update
+
+    add_gradients(one, batch, scale)
+    add_gradients_at_once(other, batch, scale)
+
+    for ours, theirs in zip(other.parameters(), one.parameters(), strict=True):
+        torch.testing.assert_close(ours.grad, theirs.grad)
+
+
 @pytest.mark.parametrize("cuts", [[0, 6], [0, 2, 6], [0, 1, 5, 6]])
 def test_an_update_follows_the_gradient_of_the_mean_loss_of_a_token_however_it_is_cut(
     cuts: list[int],

@@ -100,7 +100,7 @@ class Trainer:
         self.journal_path = directory / JOURNAL
         self.journal: Journal | NoJournal = NoJournal()
         self.progress = Progress()
-        self.rehearsed = False
+        self.has_updated = False
 
     def resume(self) -> list[str]:
         """Go back to the newest checkpoint that verifies; return complaints about newer ones.
@@ -235,9 +235,8 @@ class Trainer:
         """Update the weights once, and report the updates that have ended."""
         progress = self.progress
         micro_batches = [MicroBatch.on(self.device, part) for part in batch.micro_batches]
-        if not self.rehearsed:
+        if not self.has_updated:
             rehearse(self.model, micro_batches[0], self.optimizers)
-            self.rehearsed = True
         self.pending.start_clock()
         number = progress.update + 1
         # All randomness of an update follows from its number, so a resumed run needs nothing else.
@@ -258,6 +257,9 @@ class Trainer:
         progress.tokens += batch.num_target_tokens
         self.pending.add(Begun(number, batch, rate, progress.tokens, report))
         self._tell(but=updates_ahead(self.device))
+        if not self.has_updated:
+            self.optimizers.check_memory()
+            self.has_updated = True
 
     def _tell(self, *, but: int = 0) -> None:
         """Wait until all updates but a few have ended, and report each."""

@@ -6,11 +6,13 @@ from typing import Any
 
 import torch
 from jaxtyping import Float
-from torch import Tensor, optim
+from torch import Tensor, nn, optim
 from torch.optim import Optimizer
 
 from dragoman.device import choose_precision
+from dragoman.errors import DragomanError
 from dragoman.model.transformer import Transformer
+from dragoman.training.checkpoint import misfit
 from dragoman.training.config import TrainingConfig
 from dragoman.training.parallelism import is_part, part_like, whole
 
@@ -58,12 +60,32 @@ class Optimizers:
         self.keep_gradients = keep_gradients
 
     def step(self, learning_rate: float) -> None:
-        """Update the weights once, and discard the gradients."""
+        """Update the weights once, and discard the gradients.
+
+        What took no part in the loss has a gradient of zero, in every number format: without one,
+        PyTorch's optimizers remember nothing of it, and a checkpoint seems to lack that.
+        """
         for member in self.members:
+            for parameter in _parameters(member):
+                if parameter.grad is None:
+                    parameter.grad = torch.zeros_like(parameter)
             for group in member.param_groups:
                 group["lr"] = learning_rate
             member.step()
         self.forget_gradients()
+
+    def check_memory(self) -> None:
+        """Make sure after the first step that a checkpoint would be gone on from.
+
+        Raises:
+            DragomanError: an optimizer does not remember what `REMEMBERED` says.
+        """
+        if reason := misfit({"optimizer": self.shapes()}, {"optimizer": self.tensors()}):
+            raise DragomanError(
+                f"no checkpoint of this training would be gone on from: {reason}; REMEMBERED in "
+                "training/optimizer.py lists what an optimizer remembers of a parameter, and all "
+                "but a count has the parameter's shape"
+            )
 
     def forget_gradients(self) -> None:
         """Start the next sum; discarded gradients free their memory."""
@@ -116,16 +138,18 @@ def build_optimizers(
 ) -> Optimizers:
     """Build the optimizers that the configuration names.
 
-    AdamW owns all parameters. With Muon, it owns the embeddings, which are looked up rather than
-    multiplied, and what is not a matrix; Muon owns the matrices of encoder and decoder. Weight
-    decay is for matrices only.
+    AdamW owns all parameters that are trained. With Muon, it owns the embeddings, which are looked
+    up rather than multiplied, and what is not a matrix; Muon owns the matrices of encoder and
+    decoder. Weight decay is for matrices only.
     """
+    trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
     hidden: list[Tensor] = []
     if config.optimizer == "muon":
-        inside = [*model.encoder.parameters(), *model.decoder.parameters()]
-        hidden = [parameter for parameter in inside if parameter.dim() == 2]  # noqa: PLR2004
+        inside = {id(p) for stack in (model.encoder, model.decoder) for p in stack.parameters()}
+        inside -= {id(m.weight) for m in model.modules() if isinstance(m, nn.Embedding)}
+        hidden = [p for p in trained if p.dim() == 2 and id(p) in inside]  # noqa: PLR2004
     owned = {id(parameter) for parameter in hidden}
-    others = [parameter for parameter in model.parameters() if id(parameter) not in owned]
+    others = [parameter for parameter in trained if id(parameter) not in owned]
     members: list[Optimizer] = [_build_adamw(others, config)]
     if hidden:
         dtype = choose_precision(config.precision, hidden[0].device)
@@ -222,7 +246,8 @@ REMEMBERED: dict[type[Optimizer], Sequence[str]] = {
     Muon: ("momentum",),
 }
 """What each optimizer remembers for a parameter: all but the number of steps is shaped like it. One
-that is not listed fails before the first update: no checkpoint of it would be gone on from."""
+that is not listed fails before the first update, and one that remembers something else after it: no
+checkpoint of them would be gone on from."""
 
 
 def orthogonalise(

@@ -78,12 +78,12 @@ def add_gradients_at_once(
 ) -> Float[Tensor, ""]:
     """Do the same with a few kernels for all sums, where `add_gradients` takes one for each.
 
-    All parameters have gradients already, and there is room for as many.
+    All parameters that are trained have gradients already, and there is room for as many.
     """
-    parameters = list(objective.parameters())
+    trained = [parameter for parameter in objective.parameters() if parameter.grad is not None]
     loss: Tensor = objective(micro_batch.source, micro_batch.target)
-    gradients = torch.autograd.grad(loss * scale, parameters)
-    sums = [parameter.grad for parameter in parameters if parameter.grad is not None]
+    gradients = torch.autograd.grad(loss * scale, trained, materialize_grads=True)
+    sums = [parameter.grad for parameter in trained if parameter.grad is not None]
     torch._foreach_add_(sums, list(gradients))
     return loss.detach()
 
