@@ -6,12 +6,13 @@ import pytest
 import torch
 from torch import Tensor
 
+from dragoman.device import set_up_to_train
 from dragoman.model.config import TransformerConfig
 from dragoman.model.transformer import Transformer
 from dragoman.training import loss as loss_module
 from dragoman.training.averaging import weights_of
 from dragoman.training.config import TrainingConfig
-from dragoman.training.objective import Objective, build_objective, for_validation
+from dragoman.training.objective import Loss, Objective, build_objective, for_validation
 
 VOCAB, PAD = 40, 0
 Tied = Literal["all", "target", "none"]
@@ -158,3 +159,25 @@ def test_what_is_validated_is_a_copy_without_dropout(tied: Tied) -> None:
     assert all(torch.equal(found[name], weight) for name, weight in other.items())
     assert all(torch.equal(w, own[name]) for name, w in weights_of(trained.transformer).items())
     assert trained.training
+
+
+class SumOfLogits(Loss):
+    """One of somebody's own, which projects by itself."""
+
+    def forward(self, source: Tensor, target: Tensor) -> Tensor:
+        return self.transformer.project(self.transformer.states(source, target).float()).sum()
+
+
+@pytest.mark.parametrize("sharded", [False, True])
+def test_the_projection_of_a_loss_of_ones_own_has_the_weights_of_this_update(
+    monkeypatch: pytest.MonkeyPatch, sharded: bool
+) -> None:
+    monkeypatch.setattr("dragoman.training.objective.is_sharded", lambda module: sharded)
+    computing = objective(torch.bfloat16, tied="none")
+    computing.loss = SumOfLogits(computing.transformer, label_smoothing=0.0)
+
+    with set_up_to_train(torch.device("cpu")):
+        assert computing(*sentences()) != 0
+        with torch.no_grad():  # as an update does
+            computing.transformer.projection.linear.weight.zero_()
+        assert computing(*sentences()) == 0

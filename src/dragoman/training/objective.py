@@ -95,13 +95,15 @@ class Objective(nn.Module):
         The weights themselves, and the gradients that arrive there, stay in fp32.
         `torch.autocast` would cast the inputs of each product instead, and keep everything between
         the products in fp32: on a CPU with bf16 that takes longer than the products. Sharded
-        weights, which are whole only inside a block, are left to it.
+        weights, which are whole only inside a block, are left to it. It may not keep what it has
+        cast for the next update: it forgets only at the end of the outermost context, and all of a
+        training is inside one (`set_up_to_train`).
         """
         loss: Tensor
         if self.dtype == torch.float32:
             loss = self.loss(source, target)
         elif is_sharded(self):
-            with torch.autocast(source.device.type, self.dtype):
+            with torch.autocast(source.device.type, self.dtype, cache_enabled=False):
                 loss = self.loss(source, target)
         else:
             weights = self._cast_weights()
