@@ -570,6 +570,16 @@ def test_an_activation_of_somebody_s_own_is_refused(
         export_ctranslate2(directory.path)
 
 
+def test_a_positional_encoding_of_somebody_s_own_is_refused(
+    save: Save, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory = save()
+    monkeypatch.setattr(exporting, "_POSITIONS", ("rotary",))
+
+    with pytest.raises(ExportError, match="no positional encoding 'interleaved'; take --to onnx"):
+        export_ctranslate2(directory.path)
+
+
 def forget_a_norm(monkeypatch: pytest.MonkeyPatch) -> None:
     fill = exporting._fill_norm
 

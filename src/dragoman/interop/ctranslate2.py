@@ -1,7 +1,7 @@
 """A copy of a model for CTranslate2, which translates without PyTorch."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import torch
 from ctranslate2.specs import Activation, TransformerSpec
@@ -25,7 +25,7 @@ from dragoman.model.config import TransformerConfig
 from dragoman.model.decoder import DecoderBlock
 from dragoman.model.encoder import EncoderBlock
 from dragoman.model.layer_norm import LayerNormalization
-from dragoman.model.positional_encoding import sinusoids
+from dragoman.model.positional_encoding import Convention, sinusoids
 from dragoman.model.transformer import Transformer
 from dragoman.model_directory import WEIGHTS_OF_ORIGIN, ModelDescription
 from dragoman.tokenizers.pair import TokenizerPair
@@ -34,6 +34,8 @@ FEWEST_POSITIONS = 2048
 """A copy has encodings for at least this many positions: CTranslate2 cannot compute more."""
 
 _ACTIVATIONS = {"relu": Activation.RELU, "gelu": Activation.GELU, "silu": Activation.SWISH}
+
+_POSITIONS = ("rotary", *get_args(Convention))
 
 
 def export_ctranslate2(
@@ -86,7 +88,7 @@ def build_spec(
     """Describe a model as CTranslate2 does; its weights are copied.
 
     Raises:
-        ExportError: CTranslate2 has no such layer norm or activation.
+        ExportError: CTranslate2 has no such layer norm, activation or positional encoding.
     """
     config, special = description.model, description.special_ids
     if config.layer_norm != "per_feature":
@@ -96,6 +98,11 @@ def build_spec(
     if config.activation not in _ACTIVATIONS:
         raise ExportError(
             f"CTranslate2 export knows no activation {config.activation!r}; take --to onnx"
+        )
+    if config.positional_encoding not in _POSITIONS:
+        raise ExportError(
+            f"CTranslate2 export knows no positional encoding {config.positional_encoding!r}; "
+            "take --to onnx"
         )
     spec = _build_stacks(config, positions)
     _fill_encoder(spec.encoder, transformer)
