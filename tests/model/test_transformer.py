@@ -114,7 +114,30 @@ def test_token_by_token_equals_all_at_once(build: Build, positional_encoding: st
 
 @pytest.mark.parametrize("widths", [[4] * 14, [1] * 20, [3] * 14, [1, *[4] * 6, *[2] * 12]])
 def test_prefixes_branch_as_a_beam_asks(build: Build, widths: list[int]) -> None:
+    check_branches(build(), widths)
+
+
+class NearerIsBetter(nn.Module):
+    """It needs distances, which it counts by the keys that a query sees."""
+
+    def forward(self, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor) -> Tensor:
+        seen = mask.cumsum(dim=-1)
+        scores = queries @ keys.transpose(-2, -1) - (seen[..., -1:] - seen) ** 2
+        return scores.masked_fill(~mask, -math.inf).softmax(dim=-1) @ values
+
+
+def test_visible_slots_are_in_the_order_of_positions_for_an_attention_that_needs_them(
+    build: Build,
+) -> None:
     model = build()
+    for block in model.decoder.blocks:
+        block.get_submodule("self_attention").attention = NearerIsBetter()
+
+    check_branches(model, [4] * 14)
+
+
+def check_branches(model: Transformer, widths: list[int]) -> None:
+    """Decode random prefixes, as many as `widths` says at each position, and compare."""
     sentences = torch.tensor([2, 0])
     generator = torch.Generator().manual_seed(1)
     state = model.start(SOURCE)

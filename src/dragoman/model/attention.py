@@ -15,7 +15,8 @@ from dragoman.model.softmax import softmax
 Mask = Bool[Tensor, "_rows #heads _queries _memory"]
 """Which positions of the memory each query sees. Its first dimension has one row for each sentence
 of the batch, or one for all; or, in training on a GPU, one for several of them, as
-`fused_attention.side_by_side` makes it."""
+`fused_attention.side_by_side` makes it. In a search, a decoder looks back at slots that several
+prefixes share, and each prefix sees those of its own tokens, in their order."""
 
 
 def attention_weights(
