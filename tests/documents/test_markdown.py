@@ -89,6 +89,7 @@ KEPT = {
     "A [cat](<b(c>)\n": "A [CAT](<b(c>)\n",
     "A [cat](<\\<b>) or [dog](d\\e)\n": "A [CAT](<\\<b>) OR [DOG](d\\e)\n",
     "A [cat](<b\\\\>) or [dog](<d\\\\!>)\n": "A [CAT](<b\\\\>) OR [DOG](<d\\\\!>)\n",
+    "[*A* cat]() and [*dogs*](<> 'A')\n": '[*A* CAT]() AND [*DOGS*](<> "A")\n',
     "12\n\n\n***\n": None,
     "": None,
 }

@@ -204,7 +204,8 @@ def _target(token: "Token", attribute: str, written: _Written) -> str:
     if label := token.meta.get("label"):
         return f"[{written.labels.get(label.casefold(), label)}]"
     address, title = str(token.attrs[attribute]), token.attrs.get("title")
-    if not address or re.search(r"[\s()<>]|\\(?![A-Za-z0-9])", address):
+    is_unclear = not address and title is not None  # the title would be taken for the address
+    if is_unclear or re.search(r"[\s()<>]|\\(?![A-Za-z0-9])", address):
         address = "<" + re.sub(r"([<>\\])", r"\\\1", address) + ">"
     if title is None:
         return f"({address})"
