@@ -158,6 +158,19 @@ def test_a_link_stays_around_its_words() -> None:
     )
 
 
+@pytest.mark.parametrize("element", ["hyperlink", "ins"])
+@pytest.mark.parametrize("inside", ["<w:sdt/>", '<w:fldSimple w:instr="PAGE"/>', "<w:oMath/>"])
+def test_what_is_no_run_stays_within_the_element_around_it(element: str, inside: str) -> None:
+    around = f'<w:{element} a="7">{{}}</w:{element}>'
+    document = docx(
+        paragraph(around.format(run("A cat") + inside + run(" sleeps")))
+        + paragraph(run("See "), around.format(inside), run(" now."))
+    )
+    assert body(translated(document)) == paragraph(
+        around.format(run("A CAT") + inside + run(" SLEEPS"))
+    ) + paragraph(run("SEE "), around.format(inside), run(" NOW."))
+
+
 def test_text_that_somebody_inserted_into_a_link_is_seen() -> None:
     inside = "<w:ins><w:hyperlink>{}</w:hyperlink></w:ins>"
     document = docx(paragraph(run("See "), inside.format(run("the c") + run("at")), run(".")))

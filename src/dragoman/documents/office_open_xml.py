@@ -98,10 +98,10 @@ class OfficeOpenXml:
         paragraph[:] = first
         around = Around(paragraph)
         for part in content:
-            if part.around:
+            if part.around and _is_run(part.around[-1]):
                 around.innermost(part.around[:-1]).append(_run(part))
             else:
-                around.innermost(()).append(part.thing)
+                around.innermost(part.around).append(part.thing)
         paragraph.extend(last)
 
 
@@ -137,7 +137,8 @@ def _read_children(element: Element, wrappers: tuple[Element, ...]) -> Iterator[
         elif name in _LEFT_OUT:
             yield from _read_children(child, wrappers)
         elif name not in (_KEPT_FIRST, _KEPT_LAST, *_UNSEEN):
-            yield Inline((), thing=child, separates=name in _SEPARATORS)
+            is_mark = name.endswith((*_STARTS, *_ENDS))  # and goes to an end of the paragraph
+            yield Inline(() if is_mark else wrappers, thing=child, separates=name in _SEPARATORS)
 
 
 def _read_run(run: Element, wrappers: tuple[Element, ...]) -> list[Inline]:
