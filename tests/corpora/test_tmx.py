@@ -226,6 +226,16 @@ ELSEWHERE = """<!DOCTYPE tmx SYSTEM "tmx14.dtd">
             memory(unit(de="a", fr_CA="b"), unit(en="c", fr_CA="d")),
             "a.tmx: no unit has both en and it; the languages in it are de, fr-CA, en: name two",
         ),
+        (
+            memory(unit(English="a", Italian="b")),
+            "a.tmx: no unit has both en and it; the languages in it are English, Italian: write "
+            "these two codes into the file",
+        ),
+        (
+            memory(unit(en_GB="a"), unit(en_GB="b")),
+            "a.tmx: no unit has both en and it; the only language in it is en-GB: name a file "
+            "that has translations, too",
+        ),
         (memory(), "a.tmx: it has no translation unit; is it TMX?"),
         (
             memory(unit(en="a", it="b"), unit(en="a</seg>\n<seg>b", it="c")),

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from xml.parsers import expat
 
 from dragoman.corpora.text_file import CorpusError, on_one_line, open_uncompressed
-from dragoman.languages.codes import closest_languages
+from dragoman.languages.codes import closest_languages, is_language_code, language_code
 from dragoman.languages.scripts import UNSPACED_CHARACTER, is_mark
 
 CHUNK = 2**16  # bytes given to the parser at once
@@ -130,9 +130,8 @@ class UnitReader:
             if not there:
                 raise CorpusError(f"{self._path}: it has no translation unit; is it {self.format}?")
             raise CorpusError(
-                f"{self._path}: no unit has both {languages[0]} and {languages[1]}; the languages "
-                f"in it are {', '.join(there)}: name two of them, or write these two codes into "
-                "the file"
+                f"{self._path}: no unit has both {languages[0]} and {languages[1]}; "
+                f"{_remedy(list(there))}"
             )
 
     def _read_unit(self, unit: Element) -> Iterator[Unit]:
@@ -233,6 +232,18 @@ def _is_apart(last: str, first: str) -> bool:
     if any(map(UNSPACED_CHARACTER.match, (last, first))):
         return False
     return first.isalnum() and (last.isalnum() or is_mark(last) or last in tuple(".,;:!?"))
+
+
+def _remedy(there: Sequence[str]) -> str:
+    """Say what to do about a file that has other languages; only codes can be named."""
+    if len(there) == 1:
+        return f"the only language in it is {there[0]}: name a file that has translations, too"
+    codes = [code for code in there if is_language_code(code) and not language_code(code)]
+    name_them = "name two of them, or " if len(codes) > 1 else ""
+    return (
+        f"the languages in it are {', '.join(there)}: {name_them}write these two codes into the "
+        "file"
+    )
 
 
 def _sides(texts: Sequence[Text], languages: tuple[str, str]) -> tuple[str | None, str | None]:
