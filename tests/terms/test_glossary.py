@@ -180,7 +180,12 @@ def test_a_file_of_terms_is_read(tmp_path: Path) -> None:
     [
         ("mouse topo\n", r"terms\.tsv:1: 1 column where 2 are expected"),
         ("mouse\ttopo\ncat\t \n", r"terms\.tsv:2: the target of this term is empty"),
-        ("\ttopo\n", r"terms\.tsv:1: the source of this term is empty"),
+        ("\ttopo\n", r"terms\.tsv:1: the source of this term is empty; fill it in, or remove"),
+        (
+            "a\t\nmouse\ttopo\n\tb\n" + "c\t\n" * 20,
+            r"terms\.tsv:1: the target of this term is empty, and a side of 21 more "
+            r"\(line 3, 4, .*, 22, …\); fill them in, or remove the lines$",
+        ),
         ("", "is empty"),
         (
             "English\tItalian\ncat\tgatto\n",

@@ -22,6 +22,9 @@ from dragoman.terms.term import (
 )
 from dragoman.tokenizers.normalisation import learnable
 
+MOST_LINES_NAMED = 20
+"""How many more terms with an empty side are named by their lines."""
+
 
 class Glossary:
     """Terms of the source language, each with one or more translations.
@@ -77,6 +80,7 @@ class Glossary:
                 never count.
         """
         translations: dict[str, tuple[str, ...]] = {}
+        unfinished: list[tuple[int, str]] = []
         for pair in read_pairs(CorpusConfig(path=str(path)), languages=languages):
             if is_heading(pair, languages):
                 raise CorpusError(
@@ -85,8 +89,8 @@ class Glossary:
                 )
             source, target = learnable(pair.source), learnable(pair.target)
             if not source or not target:
-                side = "target" if source else "source"
-                raise CorpusError(f"{path}:{pair.line}: the {side} of this term is empty")
+                unfinished.append((pair.line, "target" if source else "source"))
+                continue
             for kept in find_protected(source):
                 if kept.kind not in PRESCRIBABLE:
                     raise CorpusError(
@@ -102,6 +106,7 @@ class Glossary:
                         "source does; remove the line, or write only words"
                     )
             translations[source] = (*translations.get(source, ()), target)
+        _refuse_empty_sides(path, unfinished)
         return cls(translations, languages=languages)
 
     def reversed(self) -> "Glossary":
@@ -146,6 +151,31 @@ class Glossary:
 def _bounds(term: str) -> tuple[bool, bool]:
     """Tell whether a word could continue before a term, and after it."""
     return is_of_word(term[0]), is_of_word(term[-1])
+
+
+def _refuse_empty_sides(path: Path, terms: Sequence[tuple[int, str]]) -> None:
+    """Name the lines of terms with an empty side, all at once, as a file may have many.
+
+    Args:
+        path: The file.
+        terms: For each such term its line, and which side is empty.
+
+    Raises:
+        CorpusError: there is such a term.
+    """
+    if not terms:
+        return
+    (line, side), *others = terms
+    what = f"{path}:{line}: the {side} of this term is empty"
+    if not others:
+        raise CorpusError(f"{what}; fill it in, or remove the line")
+    lines = [f"{number}" for number, _ in others[:MOST_LINES_NAMED]]
+    if len(others) > MOST_LINES_NAMED:
+        lines.append("…")
+    raise CorpusError(
+        f"{what}, and a side of {len(others):,} more (line {', '.join(lines)}); "
+        "fill them in, or remove the lines"
+    )
 
 
 def _any_of(bounds: tuple[bool, bool], terms: Iterable[str]) -> str:
