@@ -138,6 +138,13 @@ def test_a_heading_may_stand_below_what_tells_excel_the_separator(tmp_path: Path
     assert warning == "line 2 (en, it) looks like a heading; remove it"
 
 
+def test_a_heading_may_stand_below_a_title_and_an_empty_row(tmp_path: Path) -> None:
+    rows = "Glossary 2024;\n;\nEN;IT\nA cat.;Un gatto.\n"
+    (warning,) = measured(tmp_path / "a.csv", rows).warnings
+
+    assert warning == "line 3 (EN, IT) looks like a heading; remove it"
+
+
 def test_quotation_marks_and_words_of_a_text_are_not_warned_of(tmp_path: Path) -> None:
     rows = [
         "A cat\tUn gatto",

@@ -77,11 +77,13 @@ class SpreadsheetSigns:
         self._languages = languages
         self._quotes = _Quotes(), _Quotes()
         self._heading: Pair | None = None
+        self._is_below_titles = True
 
     def add(self, pair: Pair) -> None:
         """Count the signs in one more pair."""
-        if is_heading(pair, self._languages):
+        if is_heading(pair, self._languages, is_below_titles=self._is_below_titles):
             self._heading = pair
+        self._is_below_titles &= not all(text.strip() for text in pair[:2])
         for quotes, text in zip(self._quotes, pair[:2], strict=True):
             quotes.add(text)
 
@@ -101,12 +103,13 @@ class SpreadsheetSigns:
         return found
 
 
-def is_heading(pair: Pair, languages: tuple[str, str]) -> bool:
+def is_heading(pair: Pair, languages: tuple[str, str], *, is_below_titles: bool = False) -> bool:
     """Tell whether a pair is at the top of its file and names the columns.
 
-    The first line of a CSV may be `sep=;`, which is no pair.
+    The first line of a CSV may be `sep=;`, which is no pair. Above a heading there may also be a
+    title and empty rows: pairs with an empty side.
     """
-    if pair.line > 2:  # noqa: PLR2004
+    if pair.line > 2 and not is_below_titles:  # noqa: PLR2004
         return False
     names = [_IN_BRACKETS.sub("", text.strip()).strip() for text in pair[:2]]
     return tuple(map(base_language, names)) in ROLES or any(
