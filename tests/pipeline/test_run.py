@@ -368,7 +368,7 @@ def test_what_the_scores_of_a_validation_depend_on_is_said(
     said = [line for line in display.messages if "training.search_beam_size" in line]
     assert said == [
         "validations translate with a beam of 1 (training.search_beam_size) and the finished model "
-        "with 3: their scores differ"
+        "with 3, keeping numbers and the like, which validations may lose: their scores differ"
     ]
     recipe = make_recipe(search={"beam_size": 3}, training__search_beam_size=3)
     train_model(recipe, tmp_path / "other", display)

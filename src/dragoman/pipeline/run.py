@@ -286,7 +286,8 @@ def _announce(recipe: Recipe, trainer: Trainer, text: PreparedText, display: Dis
     if used != search.beam_size and not search.samples:
         display.message(
             f"validations translate with a beam of {used} (training.search_beam_size) and the "
-            f"finished model with {search.beam_size}: their scores differ"
+            f"finished model with {search.beam_size}, keeping numbers and the like, which "
+            "validations may lose: their scores differ"
         )
     if (tokenize := recipe.evaluation.tokenize) != EvaluationConfig.tokenize:
         display.message(f"BLEU splits {recipe.target_language} as evaluation.tokenize = {tokenize}")
