@@ -253,6 +253,15 @@ def test_fields_within_fields_are_read_in_reasonable_time() -> None:
     assert pieces(document) == ["A cat {x0}"]
 
 
+def test_a_formula_within_a_field_that_is_a_link_stays_within_it() -> None:
+    link = field("HYPERLINK a", run("A cat") + "<w:oMath/>" + run(" sleeps"))
+    document = docx(paragraph(link))
+    assert body(translated(document)) == paragraph(
+        f'<w:fldSimple w:instr=" HYPERLINK a ">{run("A CAT")}<w:oMath/>{run(" SLEEPS")}'
+        "</w:fldSimple>"
+    )
+
+
 def test_a_field_that_is_a_link_is_one_whatever_the_order_of_words() -> None:
     link = field("HYPERLINK &quot;a&quot;", run("red ") + run("cat"))
     document = docx(paragraph(run("A "), link, run(" sleeps")))

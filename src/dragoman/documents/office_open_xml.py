@@ -291,14 +291,14 @@ def _read_field(ended: _Field, parts: Sequence[Inline]) -> Sequence[Inline]:
     if ended.kind != _LINK:
         return inside
     outer, depth = begin.around[:-1], len(begin.around) - 1
-    if any(part.around[:depth] != outer for part in inside if part.around):
+    if any(part.around[:depth] != outer for part in inside):
         return inside  # it begins within another element than it ends in
     tag = begin.thing.tag.replace("fldChar", _FIELD)
     attributes = {tag.replace(_FIELD, _INSTRUCTION): ended.instruction}
     link = begin.thing.makeelement(tag, attributes, nsmap=begin.thing.nsmap)
     return [
         part._replace(
-            around=(*outer, link, *part.around[depth:]) if part.around else (),
+            around=(*outer, link, *part.around[depth:]),
             format=ended.instruction + part.format,
         )
         for part in parts[ended.result : -1]
