@@ -289,6 +289,11 @@ def test_a_directory_in_the_place_of_a_file_is_named(tmp_path: Path, option: lis
             run(tmp_path / "model", *files, *option)
 
 
+def test_of_a_folder_it_is_said_how_its_files_are_translated(tmp_path: Path) -> None:
+    with pytest.raises(DragomanError, match="; name its files, and each document in a command of"):
+        run(tmp_path / "model", tmp_path)
+
+
 def test_whoever_names_the_text_before_the_model_is_told_the_order(
     model: Path, tmp_path: Path
 ) -> None:
