@@ -75,6 +75,26 @@ def test_cells_that_follow_a_space_in_the_first_row_may_be_quoted_in_all(tmp_pat
     assert [pair[:2] for pair in read(path)[1:]] == [("Yes, now", "Si, ora"), ("cat", "gatto")]
 
 
+@pytest.mark.parametrize(
+    ("first", "expected", "rest"),
+    [
+        ("A cat, a dog;Un gatto", ("A cat, a dog", "Un gatto"), ""),
+        ("A cat; a dog,Un gatto", ("A cat; a dog", "Un gatto"), "One,Uno\n"),
+        ("A cat;a dog,Un gatto", ("A cat;a dog", "Un gatto"), "One,Uno\n"),
+        ("A\tcat,Un gatto", ("A\tcat", "Un gatto"), "One,Uno\nTwo,Due\n"),
+        ("A cat,a dog;Un gatto", ("A cat,a dog", "Un gatto"), "One;Uno\n"),
+        ("A cat;a dog,Un gatto", ("A cat;a dog", "Un gatto"), '"One\nor two",Uno\n'),
+        ("A;cat,Gatto", ("A;cat", "Gatto"), 18 * "One,Uno\n" + '"Two\nor three",Tre\n'),
+    ],
+)
+def test_the_next_rows_say_which_sign_in_the_first_one_separates(
+    tmp_path: Path, first: str, expected: tuple[str, str], rest: str
+) -> None:
+    path = written(tmp_path / "a.csv", f"{first}\n{rest}".encode())
+
+    assert read(path)[0] == (*expected, 1)
+
+
 @pytest.mark.parametrize("separator", [";", ",", "\t"])
 def test_a_line_that_tells_excel_the_separator_is_no_row(tmp_path: Path, separator: str) -> None:
     rows = ["sep=;", "English;Italian", '"a\nb";c', "d;e"]

@@ -3,6 +3,7 @@
 import csv
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
@@ -19,7 +20,8 @@ from dragoman.corpora.text_file import (
 SEPARATORS = {"\t": "tab", ";": "semicolon", ",": "comma"}
 
 FIRST_LINES = 20
-"""Maximum number of lines of the first row; there may be line breaks within quotation marks."""
+"""By which the separator is chosen; the first row may have as many, as there may be line breaks
+within quotation marks."""
 
 _DECLARATION = re.compile('"?sep=([\t;,])"?\n')
 """A first line that tells Excel the separator; it is no row."""
@@ -36,10 +38,10 @@ def read_csv(path: Path, refuse: Refuse) -> Iterator[tuple[str, str, int]]:
 
     A quoted cell has its quotation marks doubled and may have line breaks, which become spaces.
     Cells are separated by the tab, the semicolon or the comma: whichever splits the first row into
-    two columns. If several do, it is one that no space follows, and among these the first in this
-    order: a spreadsheet quotes cells that contain its separator, so the others are text. If a space
-    follows it in the first row, the spaces after it are left out everywhere. A first line such as
-    `sep=;` is no row.
+    two columns. If several do, it is the one that splits most of the next rows so, then one that no
+    space follows, and among these the first in this order: a spreadsheet quotes cells that contain
+    its separator, so the others are text. If a space follows it in the first row, the spaces after
+    it are left out everywhere. A first line such as `sep=;` is no row.
 
     Args:
         path: The file.
@@ -93,16 +95,17 @@ def _rows(
 
 
 def _dialect(first: Sequence[str], separators: Iterable[str]) -> _Dialect:
-    """Choose by the first row how the cells are separated."""
+    """Choose by the first rows how the cells are separated."""
 
-    def fitness(dialect: _Dialect) -> tuple[bool, bool]:
-        try:
-            row, _ = next(_reader(first, dialect), ([], 0))
-        except csv.Error:  # reported when the rows are read
-            row = []
+    def fitness(dialect: _Dialect) -> tuple[bool, int, bool]:
+        rows: list[list[str]] = []
+        with suppress(csv.Error):  # reported when the rows are read, unless it is the end of these
+            rows.extend(row for row, _ in _reader(first, dialect))
+        row, *others = rows or [[]]
         if len(row) == 2:  # noqa: PLR2004
-            return True, not row[1].startswith(" ")
-        return False, len(row) > 1
+            pairs = sum(len(other) == 2 for other in others)  # noqa: PLR2004
+            return True, pairs, not row[1].startswith(" ")
+        return False, 0, len(row) > 1
 
     choices = [_Dialect(separator, spaces) for spaces in (False, True) for separator in separators]
     return max(choices, key=fitness)
