@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 from dragoman.corpora.config import CorpusConfig
+from dragoman.corpora.entities import EntitySigns
 from dragoman.corpora.expected_language import (
     ExpectedLanguage,
     OtherLanguage,
@@ -15,7 +16,7 @@ from dragoman.corpora.spreadsheet import SpreadsheetSigns
 
 
 class Signs:
-    """Examines the pairs of one corpus as they pass: a spreadsheet's marks, other languages.
+    """Examines the pairs of one corpus as they pass: marks of spreadsheets and HTML, languages.
 
     Args:
         corpus: Where they are from.
@@ -26,7 +27,7 @@ class Signs:
         self._languages = languages
         self._spreadsheet = SpreadsheetSigns(corpus, languages)
         self._source, self._target = map(ExpectedLanguage, languages)
-        self._swapped = SwappedPairs(languages)
+        self._swapped, self._entities = SwappedPairs(languages), EntitySigns()
 
     def watch(self, pairs: Iterable[Pair]) -> Iterator[Pair]:
         """Look at the pairs that pass."""
@@ -35,6 +36,8 @@ class Signs:
             self._swapped.add(pair)
             self._source.add(pair.source)
             self._target.add(pair.target)
+            for text in pair[:2]:
+                self._entities.add(text)
             yield pair
 
     @cached_property
@@ -49,5 +52,6 @@ class Signs:
         """Say what signs there were, in one sentence each."""
         return [
             *self._spreadsheet.warnings(),
+            *self._entities.warnings(),
             *language_warnings(self._languages, self.seeming, self._swapped.share()),
         ]
