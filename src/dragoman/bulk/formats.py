@@ -98,11 +98,7 @@ def _check_text(paths: tuple[Path, ...]) -> None:
                 f"{path}: there is no such file; a sentence is read from standard input, as in "
                 'echo "A cat." | dragoman translate MODEL'
             )
-        if follow_links(path).is_dir():
-            raise DragomanError(
-                f"{path}: a directory stands where a file is expected; name its files, and each "
-                "document in a command of its own"
-            )
+        follow_links(path)
         path.stat()  # so that one that is missing is told before others are translated
 
 

@@ -54,7 +54,9 @@ def bulk_output(
         if path in files and (path / DESCRIPTION_NAME).is_file():
             raise UsageError(f"{path}: it is a model, which comes first, and then the text")
         if path.is_dir():
-            raise DragomanError(f"{path}: a directory stands where a file is expected")
+            what = f"{path}: a directory stands where a file is expected"
+            name_files = "; name its files, and each document in a command of its own"
+            raise DragomanError(what + (name_files if path in files else ""))
     if output is None or not files or not all(map(is_ordinary, (output, *files))):
         if options != BulkOptions():
             raise UsageError(
