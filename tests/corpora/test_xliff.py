@@ -54,7 +54,9 @@ def unit_2(*segments: str, attributes: str = "") -> str:
 # What is read
 
 
-@pytest.mark.parametrize("name", ["a.xlf", "A.XLIFF", "a.sdlxliff", "a.mqxliff"])
+@pytest.mark.parametrize(
+    "name", ["a.xlf", "A.XLIFF", "a.sdlxliff", "a.mqxliff", "a.mxliff", "a.txlf"]
+)
 def test_each_unit_is_a_pair_with_the_line_where_it_begins(tmp_path: Path, name: str) -> None:
     content = document(unit("cat", "gatto"), f"<group>{unit('a &lt;b&gt;', 'caff&#232;')}</group>")
 

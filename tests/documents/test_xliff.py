@@ -202,6 +202,14 @@ def test_line_breaks_that_are_preserved_part_texts(place: str) -> None:
             assert targets.findall(translated(text, take_xliff_apart, str)) == expected
 
 
+def test_tags_in_braces_part_no_sentence_and_are_in_no_other_tag() -> None:
+    source = "{b&gt;One&lt;b} and {i&gt;two&lt;i} &lt;u&gt;three&lt;/u&gt;."
+    document = old(f"<trans-unit><source>{source}</source></trans-unit>")
+
+    assert take_xliff_apart(document, READER).pieces[0] == "{b>One<b} and {i>two<i} three."
+    assert targets(translated(document, take_xliff_apart, str)) == [source]
+
+
 def test_literal_text_of_a_unit_stays_literal() -> None:
     unit = "<trans-unit><source><![CDATA[{} & a <b>{}</b>]]></source></trans-unit>"
     found = targets(translated(old(unit.format("A dog", "cat")), take_xliff_apart))

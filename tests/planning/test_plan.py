@@ -25,6 +25,7 @@ from dragoman.planning.choice import TOKENS_SEEN_PER_PARAMETER, Candidate
 from dragoman.planning.plan import make_plan
 from dragoman.planning.rehearsal import Rehearsal, RehearsalMemoryError, rehearse
 from dragoman.planning.sample import SAMPLE_PAIRS
+from dragoman.planning.shares import Shares
 from dragoman.planning.text import PlanError, TextMeasure
 from dragoman.recipe import recipe_from_table
 
@@ -120,6 +121,7 @@ def test_all_that_is_not_an_update_is_added_up() -> None:
         device=torch.device("cpu"),
         dtype=torch.float32,
         minutes=60.0,
+        room_mib=1024.0,
         scratch=Path(),
         text=text,
         validation=1000,
@@ -232,7 +234,9 @@ def test_the_weights_of_the_text_are_rehearsed(
     assert [part["weight"] for part in trained_on] == [5.0, 0.5]
 
 
-def test_a_long_time_is_not_filled_with_repetition(planned: Callable[[float], plan.Plan]) -> None:
+def test_a_long_time_is_not_filled_with_repetition(
+    planned: Callable[[float], plan.Plan], monkeypatch: pytest.MonkeyPatch
+) -> None:
     made = planned(6000.0)
 
     batching, training = made.recipe["batching"], made.recipe["training"]
@@ -240,11 +244,36 @@ def test_a_long_time_is_not_filled_with_repetition(planned: Callable[[float], pl
     assert made.minutes < 6000
     # The updates are a multiple of ten: ten validations, all as many updates apart.
     assert "57.8 times the text (at most 60" in made.reasons[-1]
-    assert made.reasons[-1].endswith(f"{6000 * 0.97 - made.minutes:,.0f} minutes are left over")
+    left = f"{6000 * 0.97 - made.minutes:,.0f} minutes are left over"
+    assert made.reasons[-1].endswith(f"{left}, which another model (train --ensemble) could use")
+    monkeypatch.setattr(plan, "LEAST_LEFT_OVER", 10.0)
+    too_few_for_another = planned(1.5 * made.minutes).reasons[-1]
+    assert too_few_for_another.endswith("minutes are left over")
     assert "the smallest one, and even it needs more text (a target" in made.reasons[-2]
     assert "or more time" not in made.reasons[-2]
     assert made.why["model.preset"] == "the smallest"
     assert seen < 60 * PAIRS * 20
+
+
+def test_several_trainings_share_the_time_and_the_memory(
+    pairs: Path, planned: Callable[[float], plan.Plan], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    three = Shares(("cpu", "cpu", "cpu"), turns=1.5)  # of three on two processors
+
+    alone = planned(4.0)
+    made = make_plan(given(pairs), 6.0, lambda message: None, three)
+
+    assert made.recipe == alone.recipe
+    assert made.minutes == pytest.approx(1.5 * alone.minutes)
+    assert made.peak_mib == pytest.approx(3 * alone.peak_mib)
+    possible = [Candidate("small", 10**4), Candidate("tiny", 10**3)]
+    monkeypatch.setattr(plan, "candidates", lambda size: possible)
+    monkeypatch.setattr(plan, "room_mib", lambda: 2 * made.peak_mib / 3)
+    assert planned(4.0).recipe["model"]["preset"] == "small"
+    made = make_plan(given(pairs), 6.0, lambda message: None, three)
+    assert made.why["model.preset"] == "memory is too small for small"
+    with pytest.raises(PlanError, match=r": 1\.0 minutes go by .* --minutes 2 may be enough$"):
+        make_plan(given(pairs), 0.75, lambda message: None, three)
 
 
 def test_too_short_a_time_says_what_it_would_take(planned: Callable[[float], plan.Plan]) -> None:
@@ -481,7 +510,7 @@ def test_a_rehearsal_that_takes_longer_than_the_training_may_is_given_up(
     program.write_text("#!/bin/sh\nexec sleep 60\n")
 
     with pytest.raises(
-        PlanError, match=r"^0\.01 minutes cannot be enough: .* 7 updates alone takes 2"
+        PlanError, match=r"^a rehearsal of 7 updates alone takes 2 times as long as"
     ):
         rehearse({"training": {}}, sample, tmp_path, updates=7, minutes=0.01)
 

@@ -53,6 +53,13 @@ def test_placeholders_are_found_whole(placeholder: str) -> None:
     assert found_in("100 %%% of it") == [("number", "100")]
 
 
+def test_tags_of_phrase_are_kept_and_the_words_between_them_are_not() -> None:
+    text = "{1>Open {b>file<b}<1}{2}"
+
+    assert [found for _, found in found_in(text)] == ["{1>", "{b>", "<b}", "<1}", "{2}"]
+    assert found_in("{x>0}") == [("placeholder", "{x>0}")]
+
+
 @pytest.mark.parametrize(
     "address",
     [
@@ -351,6 +358,7 @@ def test_a_line_of_nothing_but_one_character_takes_no_time_to_speak_of() -> None
         "_a" * 25_000,
         "${" * 25_000,
         "${" + "a" * 50_000,
+        "{a>" * 10_000,
         "%" + "0" * 50_000,
         "%(a)" + "0" * 50_000,
         *(

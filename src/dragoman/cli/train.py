@@ -10,6 +10,7 @@ from dragoman.exit_codes import STOPPED
 
 if TYPE_CHECKING:
     from dragoman.corpora.clean_text import Say
+    from dragoman.planning.shares import Shares
     from dragoman.recipe import ReadRecipe, Recipe
 
 
@@ -45,8 +46,8 @@ def train(
     set_
         Change a setting of the recipe, as section.key=value; may be given several times.
     minutes
-        How long training may take, if sizes and schedule are planned; planning itself takes a few
-        minutes. The default is 60.
+        How long training may take, of all models with --ensemble, if sizes and schedule are
+        planned; planning itself takes a few minutes. The default is 60.
     ensemble
         Train so many models, two or more, and put them together as `dragoman ensemble` does. Their
         seeds count up from that of the recipe, and each has its share of the processors and a
@@ -73,7 +74,12 @@ def train(
 
 
 def _with_sizes(
-    file: Path, read: "ReadRecipe", directory: Path, minutes: float | None, say: "Say"
+    file: Path,
+    read: "ReadRecipe",
+    directory: Path,
+    minutes: float | None,
+    say: "Say",
+    shares: "Shares | None" = None,
 ) -> "Recipe":
     """Plan the sizes that a recipe lacks.
 
@@ -82,11 +88,12 @@ def _with_sizes(
     """
     from dragoman.errors import UsageError
     from dragoman.planning.planned_run import plan_run, sizes_of
+    from dragoman.planning.shares import ALONE
     from dragoman.training.distributed import rank
 
     if not (sizes := sizes_of(read.given)):
         end_by_exit()
-        return plan_run(read.given, directory, minutes, say)
+        return plan_run(read.given, directory, minutes, say, shares or ALONE)
     is_written = bool(sizes_of(read.written))
     if minutes is not None:
         raise UsageError(
@@ -116,9 +123,9 @@ def _train_ensemble(
         directory_of_seed,
         is_finished,
         seeds_of,
-        share_machine,
         train_ensemble,
     )
+    from dragoman.planning.shares import share_machine
     from dragoman.training.distributed import world_size
 
     if world_size() > 1:
@@ -128,9 +135,9 @@ def _train_ensemble(
         say(f"{output}: this ensemble is finished; nothing is left to do")
         return 0
     first = directory_of_seed(output, seeds[0])
-    devices = share_machine(read.recipe.training.device, count)
-    settings = _with_sizes(file, read, first, minutes, say)
-    stopped_by = train_ensemble(settings, output, seeds, devices, say)
+    shares = share_machine(read.recipe.training.device, count)
+    settings = _with_sizes(file, read, first, minutes, say, shares)
+    stopped_by = train_ensemble(settings, output, seeds, shares.devices, say)
     if stopped_by is not None:
         return STOPPED + stopped_by
     advise_to_compare(count, output, first)

@@ -28,8 +28,8 @@ class CorpusConfig:
 
     path: str | None = None
     """A `.tsv`, `.csv`, `.jsonl` (`.ndjson`), `.tmx`, `.po` or `.xliff` (`.xlf`, `.sdlxliff`,
-    `.mqxliff`) file, also `.gz` or `.zst`; a directory written by `dragoman corpus get` or
-    `datasets.save_to_disk`; or `hf:NAME[:CONFIG[:SPLIT]]` from the Hugging Face hub.
+    `.mqxliff`, `.mxliff`, `.txlf`) file, also `.gz` or `.zst`; a directory written by `dragoman
+    corpus get` or `datasets.save_to_disk`; or `hf:NAME[:CONFIG[:SPLIT]]` from the Hugging Face hub.
     A relative path starts at the working directory."""
 
     source: str | None = None

@@ -4,7 +4,7 @@ from pathlib import Path
 
 JSON_LINES = (".jsonl", ".ndjson")
 TMX, CSV, PO = ".tmx", ".csv", ".po"
-XLIFF = (".xlf", ".xliff", ".sdlxliff", ".mqxliff")
+XLIFF = (".xlf", ".xliff", ".sdlxliff", ".mqxliff", ".mxliff", ".txlf")
 LOCALISATION = (TMX, PO, *XLIFF)
 """What keeps texts beside their translations, and says in which languages."""
 

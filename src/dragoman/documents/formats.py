@@ -91,6 +91,8 @@ DOCUMENT_FORMATS = {
     ".xliff": _XLIFF,
     ".sdlxliff": _XLIFF,
     ".mqxliff": _XLIFF,
+    ".mxliff": _XLIFF,
+    ".txlf": _XLIFF,
     ".docx": _of_office(f"{_OPEN_XML}.wordprocessingml.document"),
     ".pptx": _of_office(f"{_OPEN_XML}.presentationml.presentation"),
     ".xlsx": _of_office(f"{_OPEN_XML}.spreadsheetml.sheet"),

@@ -96,7 +96,7 @@ def read_tokens(document: str, *, is_xml: bool, is_string: bool) -> list[Token]:
     # Entities do not matter to tokens. The parser is not told that this is the end, as it would
     # then look for the end of each thing that has none, which takes a minute for 100,000 letters.
     with suppress(AssertionError):  # which "<![x[" raises
-        reader.feed((_name_numbered(shown) if is_string else shown).replace("&", "."))
+        reader.feed((_show_tags_of_strings(shown) if is_string else shown).replace("&", "."))
     rest = document[reader.place() :]
     is_text = is_string and "=" not in rest and _WORDS.match(rest)
     reader.mark("text" if is_text else "other")
@@ -140,6 +140,8 @@ skipped: the parser knows how they end."""
 _WORDS = re.compile(r"<[^\W\d_]\w*\s+[^\W\d_]")
 """The beginning of what may not be a tag: attributes mostly have values."""
 
+_ENDS_OF_BRACES = re.compile(r"<[\w^]{1,4}\}")
+
 _OTHER_LETTER = re.compile(r"(</?)(?:(?![A-Za-z])[^\W\d]|:)")
 """A beginning of the name of an XML element that HTML would not allow."""
 
@@ -165,11 +167,13 @@ def as_shown(document: str, *, is_xml: bool) -> str:
 _NUMBERED = re.compile(r"(</?)(?=(\d+)\s*(/?)>)\d")
 
 
-def _name_numbered(string: str) -> str:
-    """Let the names of elements that are numbers begin with a letter, as the parser expects.
+def _show_tags_of_strings(string: str) -> str:
+    """Let names of elements that are numbers begin with a letter, as the parser expects.
 
-    A number between such signs is text if it is neither an element without content nor closed.
+    A number between such signs is text if it is neither an element without content nor closed. What
+    ends a tag as Phrase writes it, such as `{b>here<b}`, begins none.
     """
+    string = _ENDS_OF_BRACES.sub(lambda found: "." * len(found[0]), string)
     closed = {number for start, number, _ in _NUMBERED.findall(string) if start == "</"}
     return _NUMBERED.sub(
         lambda found: f"{found[1]}x" if found[3] or found[2] in closed else found[0], string

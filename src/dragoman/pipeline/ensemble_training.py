@@ -1,6 +1,5 @@
 """Models of one recipe and several seeds, trained at the same time and put together."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -13,11 +12,9 @@ from queue import SimpleQueue
 from typing import Any
 
 import tomli_w
-import torch
 
 from dragoman.config import to_table
 from dragoman.corpora.clean_text import Say
-from dragoman.device import choose_device
 from dragoman.errors import UsageError
 from dragoman.interop.staging import OutputError
 from dragoman.model_directory import MOST_MEMBERS, ModelDirectory, ModelError
@@ -77,32 +74,6 @@ def _is_made(output: Path, seeds: Sequence[int]) -> bool:
     )
 
 
-def share_machine(device: str, count: int) -> list[str]:
-    """Give each of several trainings its share of this machine.
-
-    Programs that this one starts keep to the share of the threads: trainings, and the rehearsals of
-    a plan.
-
-    Args:
-        device: Where a recipe trains.
-        count: How many trainings there are.
-
-    Returns:
-        The devices of those that run at the same time: on a CPU one for each thread, else one for
-        each GPU, or only the one that was named.
-    """
-    threads, chosen = torch.get_num_threads(), choose_device(device)
-    devices = [device]
-    if chosen.type == "cpu":
-        devices *= min(count, threads)
-    elif chosen.index is None and torch.cuda.device_count() > 1:
-        devices = [f"cuda:{number}" for number in range(min(count, torch.cuda.device_count()))]
-    share = max(1, threads // len(devices))
-    torch.set_num_threads(share)
-    os.environ["OMP_NUM_THREADS"] = str(share)
-    return devices
-
-
 def train_ensemble(
     recipe: Recipe, output: Path, seeds: Sequence[int], devices: Sequence[str], say: Say
 ) -> int | None:
@@ -115,7 +86,7 @@ def train_ensemble(
         recipe: Of all of them, but for seed and device.
         output: The ensemble to write.
         seeds: At least two.
-        devices: As `share_machine` returns them.
+        devices: Those of `shares.share_machine`.
         say: Is told what each training says.
 
     Returns:

@@ -38,6 +38,7 @@ from dragoman.planning.choice import (
 from dragoman.planning.machine import training_rate
 from dragoman.planning.rehearsal import Rehearsal, RehearsalMemoryError, rehearse
 from dragoman.planning.sample import SAMPLE_PAIRS
+from dragoman.planning.shares import ALONE, Shares
 from dragoman.planning.text import PlanError, TextMeasure, measure_text
 from dragoman.training.distributed import device_of_process
 
@@ -91,10 +92,10 @@ class Plan:
     older releases have none."""
 
     minutes: float
-    """Predicted, from the beginning of the training to the finished model."""
+    """Predicted, from the beginning of the training to the finished model; of several, all."""
 
     peak_mib: float
-    """Predicted peak memory of the training process; that of a GPU is not counted."""
+    """Predicted peak memory of what is trained at the same time; that of a GPU is not counted."""
 
     reasons: tuple[str, ...]
 
@@ -132,13 +133,14 @@ def _checksum(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def make_plan(given: dict[str, Any], minutes: float, say: Say) -> Plan:
-    """Plan a training on this machine.
+def make_plan(given: dict[str, Any], minutes: float, say: Say, shares: Shares = ALONE) -> Plan:
+    """Plan a training on this machine, or several with the same plan.
 
     Args:
         given: A recipe with languages and text at least, as nested tables; what it says stays.
-        minutes: How long the whole training may take, not counting the planning.
+        minutes: How long the whole training may take, not counting the planning; of several, all.
         say: Reports what is being done.
+        shares: How several share the machine.
 
     Raises:
         CorpusError: a corpus cannot be read, or overlaps with the evaluation text.
@@ -157,7 +159,8 @@ def make_plan(given: dict[str, Any], minutes: float, say: Say) -> Plan:
             given=given,
             device=device,
             dtype=choose_precision(training.get("precision", "auto"), device),
-            minutes=minutes,
+            minutes=minutes / shares.turns,
+            room_mib=room_mib() / len(shares.devices),
             scratch=Path(scratch),
             text=text,
             validation=_count(corpora.validation, languages) or held_out.size(text.may_validate),
@@ -166,11 +169,12 @@ def make_plan(given: dict[str, Any], minutes: float, say: Say) -> Plan:
         chosen = _choose(task, say)
     besides, updates = _seconds_besides(chosen.rehearsal, task), chosen.updates
     if updates < FEWEST_UPDATES:
-        raise PlanError(_too_short(minutes, besides, chosen.rehearsal.seconds_per_update))
+        seconds_per_update = chosen.rehearsal.seconds_per_update * shares.turns
+        raise PlanError(_too_short(minutes, besides * shares.turns, seconds_per_update))
     settings = chosen.decide(updates=updates)
     seconds = besides + updates * chosen.rehearsal.seconds_per_update
-    seconds_left = minutes * 60 * (1 - SPARE) - seconds
-    peak_mib = max(_training_mib(chosen, text), text.vocabulary_mib)
+    seconds_left = task.minutes * 60 * (1 - SPARE) - seconds
+    peak_mib = max(_training_mib(chosen, text), text.vocabulary_mib) * len(shares.devices)
     if peak_mib > (room := room_mib()):
         say(
             f"warning: the training will need about {peak_mib:,.0f} MiB of memory, and there are "
@@ -186,9 +190,9 @@ def make_plan(given: dict[str, Any], minutes: float, say: Say) -> Plan:
             for key, setting in of_section.items()
             if key not in given.get(section, {})
         },
-        minutes=seconds / 60,
+        minutes=seconds / 60 * shares.turns,
         peak_mib=peak_mib,
-        reasons=_reasons(chosen, task, seconds_left=seconds_left),
+        reasons=_reasons(chosen, task, seconds_left=seconds_left * shares.turns),
     )
 
 
@@ -245,6 +249,11 @@ class _Task:
     device: torch.device
     dtype: torch.dtype
     minutes: float
+    """Of one training."""
+
+    room_mib: float
+    """Memory that it may have."""
+
     scratch: Path
     text: TextMeasure
     validation: int
@@ -268,7 +277,7 @@ def _choose(task: _Task, say: Say) -> _Choice:
             chosen = _rehearse(candidate, guess, task, too_large, say)
             is_enough = fits(candidate, text, chosen.updates * chosen.update_tokens)
             if is_enough and not is_smallest:
-                _check_memory(chosen, text)
+                _check_memory(chosen, task)
         except RehearsalMemoryError as error:
             if is_smallest:
                 raise
@@ -321,13 +330,13 @@ def _rehearse(
     )
 
 
-def _check_memory(chosen: _Choice, text: TextMeasure) -> None:
-    """Refuse a model whose training would outgrow the memory of the machine."""
-    needed, room = _training_mib(chosen, text), room_mib()
-    if needed > room:
+def _check_memory(chosen: _Choice, task: _Task) -> None:
+    """Refuse a model whose training would outgrow the memory there is."""
+    needed = _training_mib(chosen, task.text)
+    if needed > task.room_mib:
         raise RehearsalMemoryError(
             f"{chosen.candidate.preset} needs {needed:,.0f} MiB of memory, and there are "
-            f"{room:,.0f}"
+            f"{task.room_mib:,.0f}"
         )
 
 
@@ -396,12 +405,18 @@ def _reasons(chosen: _Choice, task: _Task, *, seconds_left: float) -> tuple[str,
         f"length: {updates:,} updates of {update_tokens:,} target tokens, "
         f"{seen / text.effective_tokens:,.1f} times the text "
         f"(at most {MOST_REPETITIONS}, unless that is less than {FEWEST_UPDATES} updates)"
-        + (
-            f"; {seconds_left / 60:,.0f} minutes are left over"
-            if seconds_left > LEAST_LEFT_OVER
-            else ""
-        ),
+        + _what_is_left(seconds_left, chosen, task),
     )
+
+
+def _what_is_left(seconds: float, chosen: _Choice, task: _Task) -> str:
+    """Say that the time is longer than the text is worth, and what else it could be used for."""
+    if seconds <= LEAST_LEFT_OVER:
+        return ""
+    of_another = _seconds_besides(chosen.rehearsal, task)
+    of_another += chosen.updates * chosen.rehearsal.seconds_per_update
+    use = ", which another model (train --ensemble) could use" if seconds > of_another else ""
+    return f"; {seconds / 60:,.0f} minutes are left over{use}"
 
 
 def _why_no_larger(chosen: _Choice, text: TextMeasure, tokens_seen: int) -> str:

@@ -22,6 +22,7 @@ from dragoman.pipeline.run_directory import (
     only_one,
 )
 from dragoman.planning.plan import Plan, make_plan, overlay
+from dragoman.planning.shares import ALONE, Shares
 from dragoman.recipe import Recipe, recipe_from_table
 from dragoman.training.distributed import rank, world_size
 
@@ -40,6 +41,9 @@ class _KeptPlan:
     """What was planned, and for what."""
 
     for_minutes: float
+    turns: float = 1.0
+    """How many times as long as one training they allow, as several were planned."""
+
     text: dict[str, str]
     """Checksums of the files."""
 
@@ -52,7 +56,13 @@ def sizes_of(given: dict[str, Any]) -> list[str]:
     return sections + [f"training.{key}" for key in given.get("training", {}) if key not in FREE]
 
 
-def plan_run(given: dict[str, Any], directory: Path, minutes: float | None, say: Say) -> Recipe:
+def plan_run(
+    given: dict[str, Any],
+    directory: Path,
+    minutes: float | None,
+    say: Say,
+    shares: Shares = ALONE,
+) -> Recipe:
     """Complete a recipe for this machine and a time, or as it was when its run began.
 
     Args:
@@ -61,6 +71,7 @@ def plan_run(given: dict[str, Any], directory: Path, minutes: float | None, say:
         minutes: How long the training may take; by default, as long as an earlier call said, or
             else `USUAL_MINUTES`.
         say: Reports what is being done, why the plan is as it is, and what it predicts.
+        shares: How several trainings with this plan share the machine.
 
     Raises:
         UsageError: several processes are to plan, or the run was planned for another time.
@@ -82,20 +93,22 @@ def plan_run(given: dict[str, Any], directory: Path, minutes: float | None, say:
             chosen = {name: begun[name] for name in (*SIZES, "search") if name in begun}
             return recipe_from_table(overlay(chosen, given))
     else:
-        kept = _plan(given, directory, minutes, say)
+        kept = _plan(given, directory, minutes, say, shares)
     if rank() == 0:
         for line in (*kept.plan.reasons, kept.plan.prediction):
             say(line)
     return recipe_from_table(overlay(kept.plan.chosen, given))
 
 
-def _plan(given: dict[str, Any], directory: Path, minutes: float | None, say: Say) -> _KeptPlan:
+def _plan(
+    given: dict[str, Any], directory: Path, minutes: float | None, say: Say, shares: Shares
+) -> _KeptPlan:
     """Plan, unless the same recipe was planned before for the same text and time."""
     text = fingerprint_files(from_table(CorporaConfig, given["corpora"]))
     kept = _read(directory / PLAN_FILE)
     if (
         kept
-        and (kept.plan.given, kept.text) == (given, text)
+        and (kept.plan.given, kept.text, kept.turns) == (given, text, shares.turns)
         and minutes in (None, kept.for_minutes)
     ):
         return kept
@@ -107,7 +120,8 @@ def _plan(given: dict[str, Any], directory: Path, minutes: float | None, say: Sa
     make_directory(directory)
     minutes = minutes or (kept.for_minutes if kept else USUAL_MINUTES)
     with named_when_unwritable(directory), only_one(directory):
-        kept = _KeptPlan(for_minutes=minutes, text=text, plan=make_plan(given, minutes, say))
+        made = make_plan(given, minutes, say, shares)
+        kept = _KeptPlan(for_minutes=minutes, turns=shares.turns, text=text, plan=made)
         write_atomically(directory / PLAN_FILE, json.dumps(asdict(kept), indent=1) + "\n")
     return kept
 

@@ -101,9 +101,8 @@ def rehearse(
         )
     except subprocess.TimeoutExpired:
         raise PlanError(
-            f"{counted(minutes, 'minute', 'g')} cannot be enough: "
-            f"a rehearsal of {counted(updates, 'update')} "
-            f"alone takes {MOST_TIMES} times as long; give more --minutes"
+            f"a rehearsal of {counted(updates, 'update')} alone takes {MOST_TIMES} times as long "
+            "as the training may; give more --minutes"
         ) from None
     if done.returncode != 0:
         complaint = _complaint(done.stderr.decode(errors="replace"), done.returncode)

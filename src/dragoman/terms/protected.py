@@ -70,6 +70,7 @@ _PLACEHOLDER = r"""
     {STATEMENT}
   | \$?\{\{(?:\{[^{}]*\}|[^{}]*)\}\}                 # {{ name }}, {{{name}}}
   | \$\{[^{}]+\}                                     # ${x}, ${name or 'you'}
+  | \{[\w^]{1,4}>(?=.{0,999}?<[\w^]{1,4}\}) | <[\w^]{1,4}\}  # {b>bold<b} of Phrase
   | [\#%]?\{[^{}\s]*\}                               # {}, {0}, {name:.2f}, {$a}, #{x}, %{x}
   | \{\s*[$-][\w.-]+\s*\}                            # { $name }, { -brand } of Fluent
   | \{\s*\w+\s*,\s*(?:number|date|time)\b[^{}]*\}    # {0, number}, {day, date, short}

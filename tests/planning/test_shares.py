@@ -5,7 +5,7 @@ import os
 import pytest
 import torch
 
-from dragoman.pipeline.ensemble_training import share_machine
+from dragoman.planning.shares import Shares, share_machine
 
 
 @pytest.fixture
@@ -19,36 +19,38 @@ def threads(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 @pytest.mark.parametrize(
-    ("count", "at_once", "share"), [(2, 2, 3), (4, 4, 1), (6, 6, 1), (20, 6, 1)]
+    ("count", "at_once", "share", "turns"),
+    [(2, 2, 3, 1), (4, 4, 1, 1), (6, 6, 1, 1), (9, 9, 1, 1.5), (12, 6, 1, 2), (20, 7, 1, 20 / 6)],
 )
 def test_trainings_on_a_cpu_share_its_threads(
-    count: int, at_once: int, share: int, threads: list[int]
+    count: int, at_once: int, share: int, turns: float, threads: list[int]
 ) -> None:
-    assert share_machine("cpu", count) == ["cpu"] * at_once
+    assert share_machine("cpu", count) == Shares(("cpu",) * at_once, turns)
     assert threads == [share]
     assert os.environ["OMP_NUM_THREADS"] == str(share)  # for the processes that are started
 
 
 @pytest.mark.parametrize(
-    ("named", "gpus", "expected", "share"),
+    ("named", "gpus", "devices", "turns", "share"),
     [
-        ("auto", 1, ["auto"], 6),
-        ("auto", 2, ["cuda:0", "cuda:1"], 3),
-        ("cuda", 8, ["cuda:0", "cuda:1", "cuda:2"], 2),
-        ("cuda:1", 8, ["cuda:1"], 6),
+        ("auto", 1, ("auto",), 3, 6),
+        ("auto", 2, ("cuda:0", "cuda:1"), 2, 3),
+        ("cuda", 8, ("cuda:0", "cuda:1", "cuda:2"), 1, 2),
+        ("cuda:1", 8, ("cuda:1",), 3, 6),
     ],
 )
 def test_trainings_on_gpus_have_one_each(
     named: str,
     gpus: int,
-    expected: list[str],
+    devices: tuple[str, ...],
+    turns: float,
     share: int,
     threads: list[int],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     device = torch.device("cuda" if named == "auto" else named)
-    monkeypatch.setattr("dragoman.pipeline.ensemble_training.choose_device", lambda _: device)
+    monkeypatch.setattr("dragoman.planning.shares.choose_device", lambda _: device)
     monkeypatch.setattr("torch.cuda.device_count", lambda: gpus)
 
-    assert share_machine(named, 3) == expected
+    assert share_machine(named, 3) == Shares(devices, turns)
     assert threads == [share]
