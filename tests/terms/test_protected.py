@@ -36,6 +36,7 @@ def found_in(text: str) -> list[tuple[str, str]]:
         *("{% set a = {'b': 1} %}", "{# see #2, {{ old }} #}", "{{!-- old {{name}} --}}"),
         *("{{ object.name }}", "{{object.name or 'n/a'}}", "__name__", "%@", "&brandShortName;"),
         *("%count%", "%APPDATA%"),
+        *("%#@count@", "%1$#@count@", "%arg"),
         *("%q", "%B", "%1$S", "%1$tY", "%'d", "%,.2f", "%1$,d", "%-H"),
         *("{}", "{{{name}}}", "{ $name }", "{ -brand }", "{0, number}", "{0:d MMMM yyyy}"),
         "{0:d 'de' MMMM}",
@@ -57,7 +58,11 @@ def test_tags_of_phrase_are_kept_and_the_words_between_them_are_not() -> None:
     text = "{1>Open {b>file<b}<1}{2}"
 
     assert [found for _, found in found_in(text)] == ["{1>", "{b>", "<b}", "<1}", "{2}"]
-    assert found_in("{x>0}") == [("placeholder", "{x>0}")]
+    assert found_in("{b>Open it. ") == [("placeholder", "{b>")]
+    assert found_in("file<12}.") == [("placeholder", "<12}")]
+    for text in ("{x>0}", "{i>0}"):
+        assert found_in(text) == [("placeholder", text)]
+    assert found_in("%argument") == []
 
 
 @pytest.mark.parametrize(

@@ -71,6 +71,7 @@ _PLACEHOLDER = r"""
   | \$?\{\{(?:\{[^{}]*\}|[^{}]*)\}\}                 # {{ name }}, {{{name}}}
   | \$\{[^{}]+\}                                     # ${x}, ${name or 'you'}
   | \{[\w^]{1,4}>(?=.{0,999}?<[\w^]{1,4}\}) | <[\w^]{1,4}\}  # {b>bold<b} of Phrase
+  | \{(?:[biu_^]{1,4}|\d{1,4})>(?![^{}\s<]*\})       # {b> alone: its end is in another segment
   | [\#%]?\{[^{}\s]*\}                               # {}, {0}, {name:.2f}, {$a}, #{x}, %{x}
   | \{\s*[$-][\w.-]+\s*\}                            # { $name }, { -brand } of Fluent
   | \{\s*\w+\s*,\s*(?:number|date|time)\b[^{}]*\}    # {0, number}, {day, date, short}
@@ -79,6 +80,7 @@ _PLACEHOLDER = r"""
   | %\([^()\s]+\)[-#0+]{0,5}[\d.]{0,9}[a-zA-Z]      # %(name)s, %(share).1f
   | (?<!{WORD})%[A-Za-z_][\w.-]{2,40}%(?![\w%])     # %name%, but not %s%%
   | (?<!{WORD})%\d{1,2}%(?![\w%])                   # %1%, but not %1%%
+  | %(?:\d+\$)?\#@\w+@ | %arg(?!{WORD})              # %#@count@ of Xcode, and what is counted
   | %\d+\$[-#0+',]{0,5}(?:{CONVERSION}|t?[A-Za-z])  # %1$s, %1$S, also in %1$shere%2$s
   | %[#0+]{0,4}{CONVERSION}{NO_WORD}                # %s, %d, %.2f
   | (?<!\d)%t?[A-Za-z]{NO_WORD}                     # %q of Go, %B, %Y of dates, but not 2%p
