@@ -149,6 +149,16 @@ def test_a_document_without_a_text_to_translate_is_told_of(tmp_path: Path, page:
     assert page in written.getvalue().decode()
 
 
+def test_what_stays_in_a_document_against_expectation_is_told_of(tmp_path: Path) -> None:
+    path = tmp_path / "a.xlf"
+    unit = "<trans-unit><source>A cat</source><target>A cat</target></trans-unit>"
+    path.write_text(f"<xliff><file>\n{unit}</file></xliff>", encoding="utf-8")
+
+    (told,) = DocumentFile(path, READER).put_together(BytesIO(), [])
+
+    assert told.startswith(f"{path}: line 2: this target is a copy of its source; ")
+
+
 def test_a_job_tells_faults_when_the_document_is_whole(page_job: Job) -> None:
     told: list[Progress] = []
     translate_files(page_job, in_this_process, told.append)

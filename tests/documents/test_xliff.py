@@ -210,8 +210,9 @@ def test_tags_in_braces_part_no_sentence_and_are_in_no_other_tag() -> None:
     assert targets(translated(document, take_xliff_apart, str)) == [source]
 
 
-def test_literal_text_of_a_unit_stays_literal() -> None:
-    unit = "<trans-unit><source><![CDATA[{} & a <b>{}</b>]]></source></trans-unit>"
+@pytest.mark.parametrize("target", ["", "<target><![CDATA[]]></target>"])
+def test_literal_text_of_a_unit_stays_literal(target: str) -> None:
+    unit = f"<trans-unit><source><![CDATA[{{}} & a <b>{{}}</b>]]></source>{target}</trans-unit>"
     found = targets(translated(old(unit.format("A dog", "cat")), take_xliff_apart))
     assert found == ["<![CDATA[A DOG & A <b>CAT</b>]]>"]
 
@@ -221,6 +222,96 @@ def test_a_copy_of_the_source_that_is_to_be_translated_is_no_translation() -> No
     assert targets(translated(old(unit.format("new", "A cat")), take_xliff_apart)) == ["A CAT"]
     for stays in (unit.format("new", "Un gatto"), unit.format("final", "A cat")):
         assert translated(old(stays), take_xliff_apart) == old(stays)
+    segment = "<mrk mtype='seg' mid='0'>{}</mrk>"
+    unit = (
+        f"<trans-unit><source>A cat</source><seg-source>{segment}</seg-source>"
+        f"<target state='new'>{segment}</target></trans-unit>"
+    ).format("A cat", "A cat")
+    assert targets(translated(old(unit), take_xliff_apart)) == [segment.format("A CAT")]
+    unit = "<segment state='{}'><source>A cat</source><target>A cat</target></segment>"
+    assert targets(translated(new(unit.format("initial")), take_xliff_apart)) == ["A CAT"]
+    for stays in (unit.format("translated"), unit.replace(" state='{}'", "")):
+        assert translated(new(stays), take_xliff_apart) == new(stays)
+
+
+def test_many_copies_that_stay_are_told_of() -> None:
+    copy = "<trans-unit><source>A cat</source><target>A cat</target></trans-unit>\n"
+    other = "<trans-unit><source>A dog</source><target>Un cane</target></trans-unit>\n"
+    locked = copy.replace("<trans-unit", "<trans-unit x:locked='true'")
+    for units, told in (
+        (other + copy, "line 5: this target is a copy of its source; a copy counts"),
+        (other * 3 + copy * 3, "line 7: this target is a copy of its source, and so are 2 more; "),
+        (other * 2 + copy, ""),
+        (locked * 2, ""),
+        ("<trans-unit><source/><target/></trans-unit>", ""),
+    ):
+        document = take_xliff_apart(old(units), READER)
+        assert document.warning.startswith(told)
+        assert bool(document.warning) == bool(told)
+
+
+LOCKED = ("m:locked='true'", "mq:locked = 'locked'", 'x:locked="TRUE"')
+NOT_LOCKED = ("m:locked='false'", "mq:locked='no'", "x:locked='0'", "id='x:locked=1'")
+
+
+def test_what_a_program_has_locked_is_not_translated() -> None:
+    unit = "<trans-unit {}><source>A cat</source><target></target></trans-unit>"
+    for said in LOCKED:
+        for units in (unit.format(said), f"<group {said}>{unit.format('')}</group>"):
+            assert translated(old(units), take_xliff_apart) == old(units)
+    for said in NOT_LOCKED:
+        assert targets(translated(old(unit.format(said)), take_xliff_apart)) == ["A CAT"]
+
+
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [
+        ("", "{first}A CAT.</mrk> {second}</mrk>"),
+        ("<target>{first}</mrk> {second}</mrk></target>", "{first}A CAT.</mrk> {second}</mrk>"),
+        ("<target>{first}</mrk> {second}x</mrk></target>", "{first}A CAT.</mrk> {second}x</mrk>"),
+        ("<target>{first}x</mrk> {second}</mrk></target>", "{first}x</mrk> {second}</mrk>"),
+    ],
+)
+def test_a_segment_that_trados_has_locked_is_not_translated(target: str, expected: str) -> None:
+    first, second = "<mrk mtype='seg' mid='1'>", "<mrk mtype='seg' mid='2'>"
+    target, expected = (each.format(first=first, second=second) for each in (target, expected))
+    unit = (
+        f"<trans-unit><source>A cat. A dog.</source><seg-source>{first}A cat.</mrk> {second}A dog."
+        f"</mrk></seg-source>{target}<sdl:seg-defs><sdl:seg id='1' conf='Draft'/>"
+        "<sdl:seg id='2' locked='true'><sdl:rep id='1'/></sdl:seg></sdl:seg-defs></trans-unit>"
+    )
+    assert targets(translated(old(unit), take_xliff_apart)) == [expected]
+    both = unit.replace("conf='Draft'", "locked='true'")
+    assert translated(old(both), take_xliff_apart) == old(both)
+
+
+def test_a_mark_within_a_segment_is_part_of_its_sentence() -> None:
+    segment = "<mrk mtype='seg' mid='1'>A <mrk mtype='x-sdl-comment'>cat</mrk> here.</mrk>"
+    unit = f"<trans-unit><source>A cat here.</source><seg-source>{segment}</seg-source>"
+    document = old(f"{unit}</trans-unit>")
+    assert take_xliff_apart(document, READER).pieces[0] == "A cat here."
+    assert targets(translated(document, take_xliff_apart, str)) == [segment]
+
+
+def test_elements_without_content_are_part_of_their_sentence() -> None:
+    source = "A <g id='1'/> cat <bpt id='2'/>is<ept id='2'/> here."
+    document = old(f"<trans-unit><source>{source}</source></trans-unit>")
+    assert take_xliff_apart(document, READER).pieces[0] == "A {x0} cat is here."
+    assert targets(translated(document, take_xliff_apart, str)) == [source]
+
+
+def test_carriage_returns_that_are_written_as_entities_stay_so() -> None:
+    unit = "<trans-unit xml:space='preserve'><source>A cat{}A dog</source></trans-unit>"
+    for line_break, written in (("&#13;&#10;", "&#13;\n"), ("\r\n", "\r\n")):
+        found = translated(old(unit.format(line_break)), take_xliff_apart)
+        assert f">A CAT{written}A DOG</target>" in found
+
+
+@pytest.mark.parametrize("encoding", ["ISO-8859-1", "utf-16", "Windows-1252"])
+def test_a_file_says_in_which_encoding_it_is_written(encoding: str) -> None:
+    document = old("<trans-unit><source>A caf&#233;</source></trans-unit>")
+    found = translated(document.replace("UTF-8", encoding), take_xliff_apart)
+    assert found == translated(document, take_xliff_apart)
 
 
 @pytest.mark.parametrize("mark", ["mtype='protected'", "translate='no'"])
@@ -249,6 +340,12 @@ def test_names_of_choices_stay() -> None:
 )
 def test_what_needs_no_translation_stays(unit: str) -> None:
     assert translated(old(unit), take_xliff_apart) == old(unit)
+
+
+def test_what_is_to_be_translated_within_something_untranslated_is() -> None:
+    unit = '<trans-unit translate="yes"><source>A cat</source></trans-unit>'
+    found = translated(old(f'<group translate="no">{unit}</group>'), take_xliff_apart)
+    assert targets(found) == ["A CAT"]
 
 
 def test_what_follows_something_untranslated_is_translated() -> None:

@@ -11,7 +11,7 @@ from dragoman.bulk.file_format import Block, Line, cut_rows
 from dragoman.bulk.form import Outcome, Rejected, doubts_of, value_of
 from dragoman.corpora.text_file import CorpusError, decode_file
 from dragoman.documents.archive import read_archive
-from dragoman.documents.document import DocumentError
+from dragoman.documents.document import Document, DocumentError
 from dragoman.documents.formats import DOCUMENT_FORMATS, DocumentFormat
 from dragoman.faults import Fault
 from dragoman.markup.passage import Passage
@@ -90,9 +90,12 @@ class DocumentFile:
         ]
         translated = self._passage.put_together(translations)
         stream.write(self._format.write(translated.text, self._content))
-        if not self._passage.pieces:
-            return [f"{self._path}: no text to translate was found in it"]
-        return [self._tell(fault) for fault in translated.faults]
+        warnings = [self._tell(fault) for fault in translated.faults]
+        if isinstance(self._passage, Document) and self._passage.warning:
+            warnings.append(f"{self._path}: {self._passage.warning}")
+        elif not self._passage.pieces:
+            warnings.append(f"{self._path}: no text to translate was found in it")
+        return warnings
 
     def _tell(self, fault: str) -> str:
         """Say where a fault is that the document has found itself."""

@@ -1,5 +1,6 @@
 """A file taken apart: texts that are translated, and everything between them, which is kept."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -7,6 +8,10 @@ from typing import NamedTuple
 from dragoman.errors import DragomanError
 from dragoman.markup.passage import Passage, put_together_each
 from dragoman.translation import Alternative, join
+
+OTHER_ENCODING = re.compile(r"""<\?xml\b[^>]*?\bencoding\s*=\s*["']((?!(?i:utf-8)\b)[\w.:-]+)""")
+"""The first line of a file that says to be in another encoding than the one in which it is written
+again."""
 
 
 class DocumentError(DragomanError):
@@ -25,9 +30,14 @@ class DocumentError(DragomanError):
 class Document:
     """Passages, with what stands before, between and behind them."""
 
-    def __init__(self, parts: Sequence[str | Passage]) -> None:
-        """Take the parts in their order; a string is kept, and a passage may be at many places."""
-        self._parts = parts
+    def __init__(self, parts: Sequence[str | Passage], warning: str = "") -> None:
+        """Take the parts in their order; a string is kept, and a passage may be at many places.
+
+        Args:
+            parts: All that is in the file.
+            warning: What whoever has it translated should know of what is kept.
+        """
+        self._parts, self.warning = parts, warning
         self._passages = list(dict.fromkeys(part for part in parts if not isinstance(part, str)))
         self.pieces = [piece for passage in self._passages for piece in passage.pieces]
 
@@ -47,14 +57,14 @@ class Edit(NamedTuple):
     replacement: str | Passage
 
 
-def edit(text: str, edits: Sequence[Edit]) -> Document:
-    """Replace stretches of a file, in their order, and keep the rest."""
+def edit(text: str, edits: Sequence[Edit], warning: str = "") -> Document:
+    """Replace stretches of a file, in their order, and keep the rest; see `Document`."""
     parts: list[str | Passage] = []
     end = 0
     for each in edits:
         parts += [text[end : each.start], each.replacement]
         end = each.end
-    return Document([*parts, text[end:]])
+    return Document([*parts, text[end:]], warning)
 
 
 _NOT_A_CHARACTER = "\ufdd0"

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape, unescape
 from typing import NamedTuple
 
-from dragoman.documents.document import Edit, Rewritten, edit, unused_mark
+from dragoman.documents.document import OTHER_ENCODING, Edit, Rewritten, edit, unused_mark
 from dragoman.documents.languages import direction_of, is_of_source, turns
 from dragoman.languages.codes import language_tag
 from dragoman.languages.scripts import is_right_to_left
@@ -56,7 +56,6 @@ _BEGINNINGS = {"ltr": "left", "rtl": "right"}
 """The side where lines begin."""
 
 _CHARSET = re.compile(r"charset\s*=\s*(?!utf-8\b)[\w.:-]+", re.IGNORECASE)
-_ENCODING = re.compile(r"""<\?xml\b[^>]*?\bencoding\s*=\s*["']((?!(?i:utf-8)\b)[\w.:-]+)""")
 
 
 class _Attribute(NamedTuple):
@@ -120,7 +119,7 @@ def _find_edits(page: str, reader: TextReader) -> Iterator[Edit]:
         if token.kind in ("open", "void") or token.name in _SAYS_WITHIN_TAG:
             for each in _edit_tag(token, reader):
                 yield each._replace(start=place + each.start, end=place + each.end)
-        elif found := _ENCODING.match(token.raw):
+        elif found := OTHER_ENCODING.match(token.raw):
             yield Edit(place + found.start(1), place + found.end(1), "UTF-8")
         place += len(token.raw)
 

@@ -1,22 +1,28 @@
 """XLIFF 1.2 and 2.x: units without a translation get one; those that have one stay as they are."""
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from html import escape, unescape
 from itertools import accumulate
 from typing import NamedTuple
 
 from dragoman.documents.choices import read_choices
-from dragoman.documents.document import Document, DocumentError, Edit, Rewritten, edit
+from dragoman.documents.document import (
+    OTHER_ENCODING,
+    Document,
+    DocumentError,
+    Edit,
+    Rewritten,
+    edit,
+)
 from dragoman.documents.languages import check_language
 from dragoman.languages.codes import language_tag
 from dragoman.markup.document import is_marked_up
 from dragoman.markup.passage import Passage
 from dragoman.markup.placeholders import PLACEHOLDER, unused_names
 from dragoman.markup.rules import STRING, Rules
-from dragoman.markup.tags import Token, find_ends, read_tokens
+from dragoman.markup.tags import CDATA, CDATA_END, Token, find_ends, read_tokens
 from dragoman.markup.text_reader import TextReader
 
 _UNITS = ("trans-unit", "segment")
@@ -26,9 +32,10 @@ _LANGUAGES = {"file": ("source-language", "target-language"), "xliff": ("srcLang
 """Where the languages are named, and by what."""
 
 _PLACEHOLDERS = ("ph", "x", "it", "bx", "ex", "sc", "ec", "cp", "sm", "em")
-"""What stands for something of the program, whose place is in the sentence."""
+"""What stands for something of the program, whose place is in the sentence; as does any element
+without content."""
 
-_OPENING, _CLOSING = {"bx", "sc", "START_"}, {"ex", "ec", "CLOSE_"}
+_OPENING, _CLOSING = {"bx", "sc", "bpt", "START_"}, {"ex", "ec", "ept", "CLOSE_"}
 """Those of them that are one of a pair, by their names or how Angular begins their identifiers."""
 
 _RULES = Rules(
@@ -37,7 +44,6 @@ _RULES = Rules(
     codes={"bpt": "open", "ept": "close"},
     is_xml=True,
 )
-_RULES_OF_SEGMENTS = replace(_RULES, block=frozenset(["mrk"]))
 
 _STATE = ' state="needs-review-translation" state-qualifier="leveraged-mt"'
 """That a program has translated it, in the words of XLIFF 1.2."""
@@ -48,7 +54,7 @@ _WORD = re.compile(r"<([a-zA-Z][\w.-]*)(?![^<>]*/>)[^<>]*>")
 _OTHER_STATE = re.compile(
     r"""\s+ state(?:-qualifier)? \s* = \s* (?: "[^"]*" | '[^']*' )""", re.VERBOSE
 )
-_UNDONE = ("new", "needs-translation")
+_UNDONE = ("new", "needs-translation", "initial")
 """States in which a copy of the source is no translation."""
 
 _SHOWN = re.compile(
@@ -76,7 +82,8 @@ class _File:
         self.tokens = read_tokens(text, is_xml=True, is_string=False)
         self.starts = [0, *accumulate(len(token.raw) for token in self.tokens)]
         self._ends = find_ends(self.tokens)
-        self._keeping_lines = self._find_kept_lines()
+        self._keeping_lines = self._find_within(_keeps_lines)
+        self._untranslated = self._find_within(_is_untranslated)
 
     def line(self, place: int) -> int:
         """Return the line of a token, from 1."""
@@ -93,7 +100,9 @@ class _File:
     def is_blank(self, part: _Part) -> bool:
         """Tell whether an element says nothing; it may be divided into segments."""
         return all(
-            token.is_comment or _name(token) == "mrk" or not token.raw.strip()
+            token.is_comment
+            or _name(token) == "mrk"
+            or not token.raw.removeprefix(CDATA).removesuffix(CDATA_END).strip()
             for token in self.tokens[part.opening + 1 : part.closing]
         )
 
@@ -109,13 +118,18 @@ class _File:
         """
         return place in self._keeping_lines
 
-    def _find_kept_lines(self) -> set[int]:
+    def is_untranslated(self, place: int) -> bool:
+        """Tell whether the element that begins at a place is to stay as it is."""
+        return place in self._untranslated
+
+    def _find_within(self, says: Callable[[Token], bool | None]) -> set[int]:
+        """Find what is in elements that say something; the innermost that says anything counts."""
         said, found = [(len(self.tokens), False)], set[int]()
         for place, token in enumerate(self.tokens):
             while place > said[-1][0]:
                 said.pop()
-            if place in self._ends and (space := _attributes(token.raw).get("xml:space")):
-                said.append((self._ends[place], space == "preserve"))
+            if place in self._ends and (new := says(token)) is not None:
+                said.append((self._ends[place], new))
             if said[-1][1]:
                 found.add(place)
         return found
@@ -143,26 +157,47 @@ def take_xliff_apart(text: str, reader: TextReader) -> Document:
     """
     file = _File(text)
     edits: list[Edit] = []
+    if declared := OTHER_ENCODING.match(text):
+        edits.append(Edit(*declared.span(1), "UTF-8"))
+    copies = list[int]()
     num_units = place = 0
-    untranslated_until = -1
     while place < len(file.tokens):
         token = file.tokens[place]
-        is_translated = place > untranslated_until
-        if is_translated and token.kind == "open" and token.marked:
-            untranslated_until = file.end(place)
-            is_translated = False
         if token.kind == "open" and _name(token) in _LANGUAGES:
             file.end(place)  # a file that was cut short lacks it
             edits += _check_languages(file, place, reader)
         elif token.kind == "open" and _name(token) in _UNITS:
             num_units += 1
             end = file.end(place)
-            edits += _fill(file, place, end, reader) if is_translated else []
+            if not file.is_untranslated(place):
+                new = list(_fill(file, place, end, reader))
+                copies += [] if new else _find_copy(file, place, end)
+                edits += new
             place = end
         place += 1
     if not num_units:
         raise DocumentError(1, "no <trans-unit> (XLIFF 1.2) and no <segment> (2.x) is in it")
-    return edit(text, edits)
+    return edit(text, edits, _warn(copies) if copies and 2 * len(copies) >= num_units else "")
+
+
+def _find_copy(file: _File, opening: int, closing: int) -> list[int]:
+    """Return the line of the target of a unit if it is a copy of the source, and nothing if not."""
+    parts = _parts(file, opening, closing)
+    source, target = parts.get("source"), parts.get("target")
+    is_copy = source and target and file.inside(source) == file.inside(target) != ""
+    return [file.line(target.opening)] if target and is_copy else []
+
+
+def _warn(copies: Sequence[int]) -> str:
+    """Say that many targets stay that seem to be there for somebody to write over.
+
+    A few, such as names, are often the same in both languages.
+    """
+    more = f", and so are {len(copies) - 1:,} more" if copies[1:] else ""
+    return (
+        f"line {copies[0]}: this target is a copy of its source{more}; a copy counts as a "
+        "translation, so empty the target of what is to be translated"
+    )
 
 
 def _name(token: Token) -> str:
@@ -172,6 +207,32 @@ def _name(token: Token) -> str:
 def _attributes(tag: str) -> Mapping[str, str]:
     """Read the attributes of a tag, by names in small letters."""
     return {name.lower(): double or single for name, double, single in _ATTRIBUTE.findall(tag)}
+
+
+def _keeps_lines(token: Token) -> bool | None:
+    space = _attributes(token.raw).get("xml:space") if "xml:space" in token.raw else None
+    return None if space is None else space == "preserve"
+
+
+def _is_untranslated(token: Token) -> bool | None:
+    if token.marked or _is_locked(token):
+        return True
+    return False if token.asked else None
+
+
+def _is_locked(token: Token) -> bool:
+    """Tell whether a program lets nobody write what is in an element, or what it stands for.
+
+    Trados, memoQ and Phrase say so in attributes of this name, each with a prefix of its own.
+    """
+    if "locked" not in token.raw:
+        return False
+    said = (
+        value.lower()
+        for name, value in _attributes(token.raw).items()
+        if name.rpartition(":")[2] == "locked"
+    )
+    return next(said, "false") not in ("false", "no", "0")
 
 
 def _check_languages(file: _File, place: int, reader: TextReader) -> Iterator[Edit]:
@@ -193,8 +254,12 @@ def _fill(file: _File, opening: int, closing: int, reader: TextReader) -> Iterat
     if source is None or file.is_blank(source):
         return
     origin = parts.get("seg-source", source)
+    segments, locked = _segments(file, origin), _locked_segments(file, parts)
+    if segments and locked.issuperset(dict(segments)):
+        return
     lines = file.keeps_lines(source.opening)
     translate = partial(_translate, file, reader=reader, lines=lines)
+    translate_all = partial(_translate_all, file, origin, translate=translate, locked=locked)
     state = _STATE if _name(file.tokens[opening]) == "trans-unit" else ""
     if target is None:
         token = file.tokens[source.opening]
@@ -202,26 +267,41 @@ def _fill(file: _File, opening: int, closing: int, reader: TextReader) -> Iterat
         indent = file.tokens[source.opening - 1].raw
         tag = f"{indent[len(indent.rstrip()) :]}<{name}{state}>"
         end = file.starts[origin.closing + 1]
-        yield Edit(end, end, translate(origin, tag))
+        yield Edit(end, end, translate_all(tag))
         return
     tag = _unclosed(file, target)
     tag = (_OTHER_STATE.sub("", tag) + state if state else tag) + ">"
-    if file.is_blank(target) or _is_copy(file, source, target):
-        yield Edit(*file.span(target), translate(origin, tag))
+    is_copy = file.inside(target) in (file.inside(source), file.inside(origin)) and not locked
+    if file.is_blank(target) or (is_copy and _is_undone(file, opening, target)):
+        yield Edit(*file.span(target), translate_all(tag))
         return
-    segments, targets = _segments(file, origin), _segments(file, target)
-    blank = [name for name in targets if name in segments and file.is_blank(targets[name])]
+    origins = dict(segments)
+    blank = [
+        (name, part)
+        for name, part in _segments(file, target)
+        if name in origins and name not in locked and file.is_blank(part)
+    ]
     if blank:
         yield Edit(file.starts[target.opening], file.starts[target.opening + 1], tag)
-    for name in blank:
-        tag = _unclosed(file, targets[name]) + ">"
-        yield Edit(*file.span(targets[name]), translate(segments[name], tag))
+    for name, part in blank:
+        yield Edit(*file.span(part), translate(origins[name], _unclosed(file, part) + ">"))
 
 
-def _is_copy(file: _File, source: _Part, target: _Part) -> bool:
-    """Tell whether a target is the source, for somebody to write over."""
-    state = _attributes(file.tokens[target.opening].raw).get("state")
-    return state in _UNDONE and file.inside(source) == file.inside(target)
+def _is_undone(file: _File, unit: int, target: _Part) -> bool:
+    """Tell whether a copy of the source is a target for somebody to write over."""
+    states = (_attributes(file.tokens[place].raw).get("state") for place in (unit, target.opening))
+    return any(state in _UNDONE for state in states)
+
+
+def _locked_segments(file: _File, parts: Mapping[str, _Part]) -> set[str]:
+    """Return the names of the segments of a unit that Trados has locked."""
+    if (defined := parts.get("seg-defs")) is None:
+        return set()
+    return {
+        _attributes(token.raw).get("id", "")
+        for token in file.tokens[defined.opening : defined.closing]
+        if _is_locked(token)
+    }
 
 
 def _unclosed(file: _File, part: _Part) -> str:
@@ -229,18 +309,49 @@ def _unclosed(file: _File, part: _Part) -> str:
     return file.tokens[part.opening].raw.rstrip("/> \t\r\n")
 
 
-def _segments(file: _File, part: _Part) -> dict[str, _Part]:
-    """Find the segments into which a source or a target is divided, by their names."""
-    segments: dict[str, _Part] = {}
+def _segments(file: _File, part: _Part) -> list[tuple[str, _Part]]:
+    """Find the segments into which a source or a target is divided, with their names."""
+    segments: list[tuple[str, _Part]] = []
     place = part.opening + 1
     while place < part.closing:
         token = file.tokens[place]
         attributes = _attributes(token.raw) if _name(token) == "mrk" else {}
-        if attributes.get("mtype") == "seg" and "mid" in attributes:
-            segments[attributes["mid"]] = _Part(place, file.end(place))
-            place = segments[attributes["mid"]].closing
+        if attributes.get("mtype") == "seg":
+            segments.append((attributes.get("mid", ""), _Part(place, file.end(place))))
+            place = segments[-1][1].closing
         place += 1
     return segments
+
+
+def _translate_all(
+    file: _File,
+    part: _Part,
+    tag: str,
+    *,
+    translate: Callable[[_Part, str], Passage],
+    locked: Collection[str],
+) -> Passage:
+    """Translate an element, or its segments if it is divided; what is between these stays.
+
+    Locked ones are left empty.
+    """
+    start, edits = file.starts[part.opening + 1], list[Edit]()
+    for name, segment in _segments(file, part):
+        opening = _unclosed(file, segment) + ">"
+        translation = (
+            f"{opening}</{_name_in(opening)}>" if name in locked else translate(segment, opening)
+        )
+        begin, end = file.span(segment)
+        edits.append(Edit(begin - start, end - start, translation))
+    if not edits:
+        return translate(part, tag)
+    written = edit(file.inside(part), edits)
+    return Rewritten(written, lambda found: f"{tag}{found}</{_name_in(tag)}>")
+
+
+def _name_in(tag: str) -> str:
+    """Return the name of an element with its prefix, as it was written."""
+    return tag.lstrip()[1:].rstrip(">").split(maxsplit=1)[0]
 
 
 def _translate(file: _File, part: _Part, tag: str, *, reader: TextReader, lines: bool) -> Passage:
@@ -249,17 +360,22 @@ def _translate(file: _File, part: _Part, tag: str, *, reader: TextReader, lines:
     Text of a program, whose own tags and escapes are text in XML, is read like any string, and so
     is one whose lines are to be preserved.
     """
-    name = tag.lstrip()[1:].rstrip(">").split(maxsplit=1)[0]
-    text = unescape(file.inside(part))
+    name, inside = _name_in(tag), file.inside(part)
+    text = unescape(inside)
     if file.is_text(part) and (lines or _has_tags(text)):
+        # An XML reader takes no notice of a carriage return that is not written as an entity.
+        carriage_return = "\r" if "\r" in inside else "&#13;"
         string = read_choices(text, reader.read_string)
-        return Rewritten(string, lambda found: f"{tag}{escape(found, quote=False)}</{name}>")
-    is_divided = _name(file.tokens[part.opening]) == "seg-source"
-    rules = _RULES_OF_SEGMENTS if is_divided else _RULES
+        return Rewritten(
+            string,
+            lambda found: (
+                tag + escape(found, quote=False).replace("\r", carriage_return) + f"</{name}>"
+            ),
+        )
     shown, placeholders = _show(file, part)
     write = partial(_write, placeholders=placeholders, before=tag, after=f"</{name}>")
     return Rewritten(
-        read_choices(shown, partial(reader.read_markup, rules=rules, lines=lines)), write
+        read_choices(shown, partial(reader.read_markup, rules=_RULES, lines=lines)), write
     )
 
 
@@ -295,7 +411,7 @@ def _show(file: _File, part: _Part) -> tuple[str, dict[str, _Placeholder]]:
     place = part.opening + 1
     while place < part.closing:
         token, end = file.tokens[place], place
-        if _name(token) not in _PLACEHOLDERS:
+        if _name(token) not in _PLACEHOLDERS and token.kind != "void":
             shown.append(token.raw)
         else:
             end = file.end(place)
