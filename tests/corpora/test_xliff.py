@@ -178,6 +178,64 @@ def test_what_nobody_translated_or_confirmed_is_counted_as_empty(tmp_path: Path)
         assert (report.read, report.dropped["empty"]) == (7, 5)
 
 
+@pytest.mark.parametrize(
+    ("attribute", "is_confirmed"),
+    [
+        *(('m:confirmed="0"', False), ('m:confirmed="1"', True), ('m:confirmed="2"', True)),
+        *(('mq:status="NotStarted"', False), ('mq:status="PreTranslated"', False)),
+        *(('mq:status="Pretranslated"', False), ('mq:status="MachineTranslated"', False)),
+        *(('mq:status="PartiallyEdited"', False), ('mq:status="Rejected"', False)),
+        *(('mq:status="ManuallyConfirmed"', True), ('mq:status="Proofread"', True)),
+        *(('mq:status=""', True), ('status="Rejected"', True)),
+    ],
+)
+def test_what_is_not_confirmed_in_memoq_or_phrase_is_no_translation(
+    tmp_path: Path, attribute: str, is_confirmed: bool
+) -> None:
+    namespaces = 'xmlns:m="m" xmlns:mq="q"'
+    content = document(unit("cat", "gatto", unit=f"{namespaces} {attribute}"), unit("a", "b"))
+
+    expected = [("cat", "gatto" if is_confirmed else ""), ("a", "b")]
+    assert [pair[:2] for pair in read(written(tmp_path / "a.mqxliff", content))] == expected
+
+
+CONFIRMED, DRAFT, BARE = 'conf="ApprovedSignOff"', 'conf="Draft"', ""
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        (CONFIRMED, 'conf="Translated"', ["Un gatto.", "Un cane."]),
+        (DRAFT, CONFIRMED, ["", "Un cane."]),
+        (CONFIRMED, BARE, ["Un gatto.", ""]),
+        ('conf="RejectedTranslation"', 'conf="RejectedSignOff"', ["", ""]),
+    ],
+)
+def test_a_segment_that_is_not_confirmed_in_trados_is_no_translation(
+    tmp_path: Path, first: str, second: str, expected: list[str]
+) -> None:
+    target = '<mrk mtype="seg" mid="2">Un cane.</mrk> <mrk mid="1" mtype="seg">Un gatto.</mrk>'
+    marks = (
+        f'<sdl:seg-defs xmlns:sdl="s"><sdl:seg id="1" {first}><sdl:rep id="2"/></sdl:seg>'
+        f'<sdl:seg id="2" {second}/></sdl:seg-defs></trans-unit>'
+    )
+    marked = SEGMENTED.replace("</trans-unit>", marks)
+    path = written(tmp_path / "a.sdlxliff", document(marked.format(target)))
+
+    assert [pair[1] for pair in read(path)] == expected
+
+
+def test_a_unit_of_other_segments_is_no_translation_if_one_is_a_draft(tmp_path: Path) -> None:
+    marks = '<sdl:seg-defs xmlns:sdl="s"><sdl:seg id="1" {}/></sdl:seg-defs></trans-unit>'
+    for said, expected in ((DRAFT, ""), (CONFIRMED, "Un gatto e un cane.")):
+        content = SEGMENTED.format("Un gatto e un cane.").replace(
+            "</trans-unit>", marks.format(said)
+        )
+        path = written(tmp_path / "a.sdlxliff", document(content))
+
+        assert [pair[1] for pair in read(path)] == [expected]
+
+
 def test_a_document_that_nobody_has_begun_is_of_its_languages(tmp_path: Path) -> None:
     for content in (document(unit("cat")), document_2(unit_2(segment("cat")))):
         path = written(tmp_path / "a.xlf", content)

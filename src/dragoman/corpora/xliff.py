@@ -1,6 +1,6 @@
 """Sentence pairs from XLIFF 1.2 and 2, in constant memory."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from dragoman.corpora.xml_units import NATIVE_CODES, Element, Text, Unit, UnitReader, walk, words
@@ -10,6 +10,17 @@ INHERITING = ("file", "group", "unit")
 
 UNCONFIRMED = ("new", "needs-", "initial")
 """How the states of translations begin that nobody has confirmed."""
+
+UNCONFIRMED_IN = {
+    "mq:status": (
+        *("notstarted", "pretranslated", "machinetranslated", "assembledfromfragments"),
+        *("partiallyedited", "rejected"),
+    ),
+    "m:confirmed": ("0",),
+}
+"""The same in memoQ and Phrase, by the attributes of a unit, in small letters."""
+
+CONFIRMED_IN_TRADOS = ("Translated", "ApprovedTranslation", "ApprovedSignOff")
 
 
 def read_xliff(path: Path, languages: tuple[str, str]) -> Iterator[tuple[str, str, int]]:
@@ -67,21 +78,42 @@ class _Document(UnitReader):
             for declared, side in zip(self._languages, (source, target), strict=True)
         )
         state = target.attributes.get("state", unit.attributes.get("state", ""))
-        is_confirmed = self._translates(unit.attributes) and not state.startswith(UNCONFIRMED)
-        pairs = _segments(inside.get("seg-source", source), target) or [
-            (unit.line, words(source), words(target))
+        is_confirmed = (
+            self._translates(unit.attributes)
+            and not state.startswith(UNCONFIRMED)
+            and not any(
+                unit.attributes.get(name, "").lower() in values
+                for name, values in UNCONFIRMED_IN.items()
+            )
+        )
+        drafts = _drafts(inside.get("sdl:seg-defs", nothing))
+        pairs = _segments(inside.get("seg-source", source), target, drafts) or [
+            (unit.line, words(source), "" if drafts else words(target))
         ]
         for line, text, translation in pairs:
             written = translation if is_confirmed else ""
             yield Unit(line, [Text(of_source, text), Text(of_target, written)])
 
 
-def _segments(source: Element, target: Element) -> list[tuple[int, str, str]]:
+def _drafts(definitions: Element) -> set[str]:
+    """Return the names of the segments of a unit that Trados does not have as confirmed."""
+    return {
+        each.attributes.get("id", "")
+        for each in definitions.content
+        if isinstance(each, Element) and each.attributes.get("conf") not in CONFIRMED_IN_TRADOS
+    }
+
+
+def _segments(
+    source: Element, target: Element, drafts: Collection[str]
+) -> list[tuple[int, str, str]]:
     """Return the segments that both sides have, if these are all, each with its line."""
     ours, theirs = _cut(source), _cut(target)
     if ours.keys() != theirs.keys():
         return []
-    return [(line, text, theirs[id][1]) for id, (line, text) in ours.items()]
+    return [
+        (line, text, "" if id in drafts else theirs[id][1]) for id, (line, text) in ours.items()
+    ]
 
 
 def _cut(text: Element) -> dict[str, tuple[int, str]]:
