@@ -285,6 +285,42 @@ def test_a_segment_that_trados_has_locked_is_not_translated(target: str, expecte
     assert translated(old(both), take_xliff_apart) == old(both)
 
 
+@pytest.mark.parametrize(
+    ("said", "target", "says"),
+    [
+        ('mq:status="NotStarted"', "", 'mq:status="MachineTranslated"'),
+        ('m:trans-origin="" m:confirmed="0"', "", 'm:trans-origin="mt" m:confirmed="0"'),
+        ("m:trans-origin = ''", "", "m:trans-origin = 'mt'"),
+        (
+            'mq:status="Rejected" m:trans-origin="tm"',
+            "",
+            'mq:status="Rejected" m:trans-origin="tm"',
+        ),
+        ('mq:status="NotStarted"', "Un gatto", 'mq:status="NotStarted"'),
+    ],
+)
+def test_memoq_and_phrase_are_told_of_what_a_program_has_translated(
+    said: str, target: str, says: str
+) -> None:
+    unit = "<trans-unit {} id='1'><source>A cat</source><target>{}</target></trans-unit>"
+    found = translated(old(unit.format(said, target)), take_xliff_apart)
+    assert f"<trans-unit {says} id='1'>" in found
+
+
+def test_trados_is_told_which_segments_a_program_has_translated() -> None:
+    segments = "".join(f"<mrk mtype='seg' mid='{i}'>{{}}</mrk> " for i in range(5))
+    source, target = segments.format(*["A cat."] * 5), segments.format("", "", "", "Un gatto.", "")
+    says = (
+        "<sdl:seg-defs><sdl:seg{0} id='0'/><sdl:seg{1} id='1' origin='source'><sdl:rep id='x'/>"
+        "</sdl:seg><sdl:seg id='2' conf='Draft'/><sdl:seg id='3'/><sdl:seg id='4' locked='true'/>"
+        "</sdl:seg-defs>"
+    )
+    unit = f"<trans-unit><source>A cat.</source><seg-source>{source}</seg-source>"
+    unit += f"<target>{target}</target>{says}</trans-unit>"
+    found = translated(old(unit.format("", "")), take_xliff_apart)
+    assert says.format(' conf="Draft" origin="mt"', ' conf="Draft"') in found
+
+
 def test_a_mark_within_a_segment_is_part_of_its_sentence() -> None:
     segment = "<mrk mtype='seg' mid='1'>A <mrk mtype='x-sdl-comment'>cat</mrk> here.</mrk>"
     unit = f"<trans-unit><source>A cat here.</source><seg-source>{segment}</seg-source>"

@@ -17,6 +17,15 @@ from dragoman.documents.document import (
     edit,
 )
 from dragoman.documents.languages import check_language
+from dragoman.documents.xliff_marks import (
+    is_locked,
+    is_untranslated,
+    keeps_lines,
+    local_name,
+    mark_segment,
+    mark_unit,
+    read_attributes,
+)
 from dragoman.languages.codes import language_tag
 from dragoman.markup.document import is_marked_up
 from dragoman.markup.passage import Passage
@@ -62,9 +71,6 @@ _SHOWN = re.compile(
     (?(pair)</(?P=pair)>) (?P<after>[ ]?)""",
     re.VERBOSE,
 )
-_ATTRIBUTE = re.compile(
-    r"""(?<![\w:.-]) ([\w:.-]++) \s*+ = \s*+ (?: "([^"]*)" | '([^']*)' )""", re.VERBOSE
-)
 
 
 class _Part(NamedTuple):
@@ -82,8 +88,8 @@ class _File:
         self.tokens = read_tokens(text, is_xml=True, is_string=False)
         self.starts = [0, *accumulate(len(token.raw) for token in self.tokens)]
         self._ends = find_ends(self.tokens)
-        self._keeping_lines = self._find_within(_keeps_lines)
-        self._untranslated = self._find_within(_is_untranslated)
+        self._keeping_lines = self._find_within(keeps_lines)
+        self._untranslated = self._find_within(is_untranslated)
 
     def line(self, place: int) -> int:
         """Return the line of a token, from 1."""
@@ -101,7 +107,7 @@ class _File:
         """Tell whether an element says nothing; it may be divided into segments."""
         return all(
             token.is_comment
-            or _name(token) == "mrk"
+            or local_name(token) == "mrk"
             or not token.raw.removeprefix(CDATA).removesuffix(CDATA_END).strip()
             for token in self.tokens[part.opening + 1 : part.closing]
         )
@@ -144,7 +150,7 @@ class _File:
             return opening
         if opening not in self._ends:
             raise DocumentError(
-                self.line(opening), f"<{_name(self.tokens[opening])}> is not closed"
+                self.line(opening), f"<{local_name(self.tokens[opening])}> is not closed"
             )
         return self._ends[opening]
 
@@ -163,14 +169,14 @@ def take_xliff_apart(text: str, reader: TextReader) -> Document:
     num_units = place = 0
     while place < len(file.tokens):
         token = file.tokens[place]
-        if token.kind == "open" and _name(token) in _LANGUAGES:
+        if token.kind == "open" and local_name(token) in _LANGUAGES:
             file.end(place)  # a file that was cut short lacks it
             edits += _check_languages(file, place, reader)
-        elif token.kind == "open" and _name(token) in _UNITS:
+        elif token.kind == "open" and local_name(token) in _UNITS:
             num_units += 1
             end = file.end(place)
             if not file.is_untranslated(place):
-                new = list(_fill(file, place, end, reader))
+                new = _translate_unit(file, place, end, reader)
                 copies += [] if new else _find_copy(file, place, end)
                 edits += new
             place = end
@@ -200,46 +206,11 @@ def _warn(copies: Sequence[int]) -> str:
     )
 
 
-def _name(token: Token) -> str:
-    return token.name.rpartition(":")[2]
-
-
-def _attributes(tag: str) -> Mapping[str, str]:
-    """Read the attributes of a tag, by names in small letters."""
-    return {name.lower(): double or single for name, double, single in _ATTRIBUTE.findall(tag)}
-
-
-def _keeps_lines(token: Token) -> bool | None:
-    space = _attributes(token.raw).get("xml:space") if "xml:space" in token.raw else None
-    return None if space is None else space == "preserve"
-
-
-def _is_untranslated(token: Token) -> bool | None:
-    if token.marked or _is_locked(token):
-        return True
-    return False if token.asked else None
-
-
-def _is_locked(token: Token) -> bool:
-    """Tell whether a program lets nobody write what is in an element, or what it stands for.
-
-    Trados, memoQ and Phrase say so in attributes of this name, each with a prefix of its own.
-    """
-    if "locked" not in token.raw:
-        return False
-    said = (
-        value.lower()
-        for name, value in _attributes(token.raw).items()
-        if name.rpartition(":")[2] == "locked"
-    )
-    return next(said, "false") not in ("false", "no", "0")
-
-
 def _check_languages(file: _File, place: int, reader: TextReader) -> Iterator[Edit]:
     """Refuse other languages than the model's, and name the target if nothing does."""
     tag = file.tokens[place].raw
-    said = _attributes(tag)
-    source, target = _LANGUAGES[_name(file.tokens[place])]
+    said = read_attributes(tag)
+    source, target = _LANGUAGES[local_name(file.tokens[place])]
     check_language(said.get(source.lower(), ""), reader.source, file.line(place), "from")
     check_language(said.get(target.lower(), ""), reader.target, file.line(place), "into")
     if source.lower() in said and target.lower() not in said:
@@ -247,9 +218,53 @@ def _check_languages(file: _File, place: int, reader: TextReader) -> Iterator[Ed
         yield Edit(end, end, f' {target}="{language_tag(reader.target)}"')
 
 
-def _fill(file: _File, opening: int, closing: int, reader: TextReader) -> Iterator[Edit]:
-    """Write the translation of a unit, or of those of its segments that have none."""
+def _translate_unit(file: _File, opening: int, closing: int, reader: TextReader) -> list[Edit]:
+    """Write the translation of a unit, and say so in the words of the program that it is from."""
     parts = _parts(file, opening, closing)
+    if not (edits := list(_fill(file, opening, parts, reader))):
+        return []
+    edits += _edit_tag(file, opening, mark_unit)
+    for place in _find_begun(file, parts):
+        edits += _edit_tag(file, place, mark_segment)
+    return sorted(edits, key=lambda each: each.start)
+
+
+def _edit_tag(file: _File, place: int, write: Callable[[str], str]) -> list[Edit]:
+    tag = file.tokens[place].raw
+    written, start = write(tag), file.starts[place]
+    return [] if written == tag else [Edit(start, start + len(tag), written)]
+
+
+def _find_begun(file: _File, parts: Mapping[str, _Part]) -> list[int]:
+    """Find what Trados says of those segments of a unit that get a translation."""
+    done = {
+        name
+        for name, segment in (_segments(file, parts["target"]) if "target" in parts else ())
+        if not file.is_blank(segment)
+    }
+    return [
+        place
+        for place in _definitions(file, parts)
+        if not is_locked(file.tokens[place])
+        and read_attributes(file.tokens[place].raw).get("id") not in done
+    ]
+
+
+def _definitions(file: _File, parts: Mapping[str, _Part]) -> list[int]:
+    """Find the tags by which Trados says something of each segment of a unit."""
+    if (all_of_them := parts.get("seg-defs")) is None:
+        return []
+    return [
+        place
+        for place in range(all_of_them.opening, all_of_them.closing)
+        if local_name(file.tokens[place]) == "seg" and file.tokens[place].kind != "close"
+    ]
+
+
+def _fill(
+    file: _File, opening: int, parts: Mapping[str, _Part], reader: TextReader
+) -> Iterator[Edit]:
+    """Write the translation of a unit, or of those of its segments that have none."""
     source, target = parts.get("source"), parts.get("target")
     if source is None or file.is_blank(source):
         return
@@ -260,7 +275,7 @@ def _fill(file: _File, opening: int, closing: int, reader: TextReader) -> Iterat
     lines = file.keeps_lines(source.opening)
     translate = partial(_translate, file, reader=reader, lines=lines)
     translate_all = partial(_translate_all, file, origin, translate=translate, locked=locked)
-    state = _STATE if _name(file.tokens[opening]) == "trans-unit" else ""
+    state = _STATE if local_name(file.tokens[opening]) == "trans-unit" else ""
     if target is None:
         token = file.tokens[source.opening]
         name = token.raw[1 : 1 + len(token.name)].removesuffix("source") + "target"
@@ -289,19 +304,16 @@ def _fill(file: _File, opening: int, closing: int, reader: TextReader) -> Iterat
 
 def _is_undone(file: _File, unit: int, target: _Part) -> bool:
     """Tell whether a copy of the source is a target for somebody to write over."""
-    states = (_attributes(file.tokens[place].raw).get("state") for place in (unit, target.opening))
+    states = (
+        read_attributes(file.tokens[place].raw).get("state") for place in (unit, target.opening)
+    )
     return any(state in _UNDONE for state in states)
 
 
 def _locked_segments(file: _File, parts: Mapping[str, _Part]) -> set[str]:
     """Return the names of the segments of a unit that Trados has locked."""
-    if (defined := parts.get("seg-defs")) is None:
-        return set()
-    return {
-        _attributes(token.raw).get("id", "")
-        for token in file.tokens[defined.opening : defined.closing]
-        if _is_locked(token)
-    }
+    tags = [file.tokens[place] for place in _definitions(file, parts)]
+    return {read_attributes(tag.raw).get("id", "") for tag in tags if is_locked(tag)}
 
 
 def _unclosed(file: _File, part: _Part) -> str:
@@ -315,7 +327,7 @@ def _segments(file: _File, part: _Part) -> list[tuple[str, _Part]]:
     place = part.opening + 1
     while place < part.closing:
         token = file.tokens[place]
-        attributes = _attributes(token.raw) if _name(token) == "mrk" else {}
+        attributes = read_attributes(token.raw) if local_name(token) == "mrk" else {}
         if attributes.get("mtype") == "seg":
             segments.append((attributes.get("mid", ""), _Part(place, file.end(place))))
             place = segments[-1][1].closing
@@ -411,7 +423,7 @@ def _show(file: _File, part: _Part) -> tuple[str, dict[str, _Placeholder]]:
     place = part.opening + 1
     while place < part.closing:
         token, end = file.tokens[place], place
-        if _name(token) not in _PLACEHOLDERS and token.kind != "void":
+        if local_name(token) not in _PLACEHOLDERS and token.kind != "void":
             shown.append(token.raw)
         else:
             end = file.end(place)
@@ -429,7 +441,7 @@ def _show(file: _File, part: _Part) -> tuple[str, dict[str, _Placeholder]]:
 
 def _pair(token: Token) -> str | None:
     """Return the name of a tag of native code that a placeholder is as good as, if there is one."""
-    names = {_name(token), _attributes(token.raw).get("id", "")[: len("START_")]}
+    names = {local_name(token), read_attributes(token.raw).get("id", "")[: len("START_")]}
     return "bpt" if names & _OPENING else "ept" if names & _CLOSING else None
 
 
@@ -457,6 +469,6 @@ def _parts(file: _File, opening: int, closing: int) -> dict[str, _Part]:
         token = file.tokens[place]
         end = file.end(place)
         if token.kind in ("open", "void"):
-            parts.setdefault(_name(token), _Part(place, end))
+            parts.setdefault(local_name(token), _Part(place, end))
         place = end + 1
     return parts
