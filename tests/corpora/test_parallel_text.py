@@ -470,6 +470,8 @@ def test_utf_16_is_named(encoding: str, tmp_path: Path) -> None:
             for name in ("film.srt", "film.VTT")
         ),
         ("de.POT.gz", "a template has no translations; name the .po file of a language"),
+        ("memory.sdltm", "export the translation memory as TMX (.tmx)"),
+        *((name, "export the termbase as TBX (.tbx), or as CSV") for name in ("a.sdltb", "a.mtf")),
         ("a.parquet", "put it into a directory of its own and write hf: before the name of that"),
         ("pairs.json", "write each record on a line of its own (.jsonl), as jq -c '.[]' does"),
         *((name, "save the pairs as TSV") for name in ("a.xml", "a.docx", "a.pdf.zst")),

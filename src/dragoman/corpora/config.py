@@ -27,10 +27,10 @@ class CorpusConfig:
     """
 
     path: str | None = None
-    """A `.tsv`, `.csv`, `.jsonl` (`.ndjson`), `.tmx`, `.po` or `.xliff` (`.xlf`, `.sdlxliff`,
-    `.mqxliff`, `.mxliff`, `.txlf`) file, also `.gz` or `.zst`; a directory written by `dragoman
-    corpus get` or `datasets.save_to_disk`; or `hf:NAME[:CONFIG[:SPLIT]]` from the Hugging Face hub.
-    A relative path starts at the working directory."""
+    """A `.tsv`, `.csv`, `.jsonl` (`.ndjson`), `.tmx`, `.tbx`, `.po` or `.xliff` (`.xlf`,
+    `.sdlxliff`, `.mqxliff`, `.mxliff`, `.txlf`) file, also `.gz` or `.zst`; a directory written by
+    `dragoman corpus get` or `datasets.save_to_disk`; or `hf:NAME[:CONFIG[:SPLIT]]` from the Hugging
+    Face hub. A relative path starts at the working directory."""
 
     source: str | None = None
     """A plain text file with one source sentence a line."""

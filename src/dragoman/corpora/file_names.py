@@ -3,9 +3,9 @@
 from pathlib import Path
 
 JSON_LINES = (".jsonl", ".ndjson")
-TMX, CSV, PO = ".tmx", ".csv", ".po"
+TMX, TBX, CSV, PO = ".tmx", ".tbx", ".csv", ".po"
 XLIFF = (".xlf", ".xliff", ".sdlxliff", ".mqxliff", ".mxliff", ".txlf")
-LOCALISATION = (TMX, PO, *XLIFF)
+LOCALISATION = (TMX, TBX, PO, *XLIFF)
 """What keeps texts beside their translations, and says in which languages."""
 
 PROVENANCE = "corpus.toml"
@@ -24,6 +24,8 @@ _PAIRS_FROM = {
     (".xls", ".xlsx", ".ods"): (
         "save the sheet as CSV UTF-8 (.csv), with two columns: source and translation"
     ),
+    (".sdltm",): "export the translation memory as TMX (.tmx)",
+    (".sdltb", ".mtf"): "export the termbase as TBX (.tbx), or as CSV (.csv) with two columns",
     (".pot",): "a template has no translations; name the .po file of a language",
     (".srt", ".vtt", ".ass", ".ssa", ".sub"): (
         "write the spoken text into two plain files, each line the translation of the line with "

@@ -15,6 +15,7 @@ from dragoman.corpora.file_names import (
     LOCALISATION,
     PO,
     PROVENANCE,
+    TBX,
     TMX,
     XLIFF,
     ending,
@@ -23,6 +24,7 @@ from dragoman.corpora.file_names import (
 from dragoman.corpora.opus.provenance import Provenance
 from dragoman.corpora.po_file import read_po
 from dragoman.corpora.record import sides
+from dragoman.corpora.tbx import read_tbx
 from dragoman.corpora.text_file import (
     CorpusError,
     Refuse,
@@ -35,7 +37,7 @@ from dragoman.corpora.tmx import read_tmx
 from dragoman.corpora.xliff import read_xliff
 from dragoman.counting import counted
 
-_LOCALISED = {TMX: read_tmx, PO: read_po, **dict.fromkeys(XLIFF, read_xliff)}
+_LOCALISED = {TMX: read_tmx, TBX: read_tbx, PO: read_po, **dict.fromkeys(XLIFF, read_xliff)}
 
 FIRST_LINES = 5
 """If none of this many lines has a tab, the file has no pairs at all."""

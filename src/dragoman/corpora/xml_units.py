@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import NamedTuple
 from xml.parsers import expat
@@ -95,6 +95,8 @@ class UnitReader:
     """What a file of it is called."""
     units: tuple[str, ...]
     """The elements that are units; none is in another."""
+    has_synonyms = False
+    """Whether a unit may have several texts in a language, each of which translates all others."""
 
     def __init__(self, path: Path) -> None:
         self._path, self._parser = path, expat.ParserCreate()
@@ -114,7 +116,7 @@ class UnitReader:
 
         A side is the text whose language code is that of the run, or else the first one that
         `closest_language` finds: en-GB serves en. A unit without such a text has an empty side,
-        which cleaning leaves out and counts.
+        which cleaning leaves out and counts; in a format with synonyms it has no pair.
 
         Raises:
             CorpusError: the file is missing, cut short or badly written, or no unit has both
@@ -123,9 +125,12 @@ class UnitReader:
         has_both, there = False, dict[str, None]()
         for unit in self._read():
             there |= dict.fromkeys(text.language for text in unit.texts if text.language)
-            source, target = _sides(unit.texts, languages)
-            has_both |= source is not None and target is not None
-            yield source or "", target or "", unit.line
+            sources, targets = _sides(unit.texts, languages)
+            has_both |= bool(sources and targets)
+            if not self.has_synonyms:
+                sources, targets = sources[:1] or [""], targets[:1] or [""]
+            for source, target in product(sources, targets):
+                yield source, target, unit.line
         if not has_both:
             if not there:
                 raise CorpusError(f"{self._path}: it has no translation unit; is it {self.format}?")
@@ -246,11 +251,11 @@ def _remedy(there: Sequence[str]) -> str:
     )
 
 
-def _sides(texts: Sequence[Text], languages: tuple[str, str]) -> tuple[str | None, str | None]:
+def _sides(texts: Sequence[Text], languages: tuple[str, str]) -> tuple[list[str], list[str]]:
     """Find the texts of two languages; one text is not both, as that in pt for pt-PT and pt-BR."""
     there = [text.language for text in texts]
-    source, target = (
-        None if code is None else texts[there.index(code)].text
+    sources, targets = (
+        [text.text for text in texts if text.language == code]
         for code in closest_languages(there, languages)
     )
-    return source, target
+    return sources, targets
