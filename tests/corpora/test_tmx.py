@@ -234,7 +234,7 @@ ELSEWHERE = """<!DOCTYPE tmx SYSTEM "tmx14.dtd">
         (
             memory(unit(en_GB="a"), unit(en_GB="b")),
             "a.tmx: no unit has both en and it; the only language in it is en-GB: name a file "
-            "that has translations, too",
+            "that has translations, too, and says in which language they are",
         ),
         (memory(), "a.tmx: it has no translation unit; is it TMX?"),
         (

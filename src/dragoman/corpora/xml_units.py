@@ -242,7 +242,10 @@ def _is_apart(last: str, first: str) -> bool:
 def _remedy(there: Sequence[str]) -> str:
     """Say what to do about a file that has other languages; only codes can be named."""
     if len(there) == 1:
-        return f"the only language in it is {there[0]}: name a file that has translations, too"
+        return (
+            f"the only language in it is {there[0]}: name a file that has translations, too, and "
+            "says in which language they are"
+        )
     codes = [code for code in there if is_language_code(code) and not language_code(code)]
     name_them = "name two of them, or " if len(codes) > 1 else ""
     return (
