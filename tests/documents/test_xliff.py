@@ -117,6 +117,25 @@ def test_a_placeholder_beside_a_word_is_shown_apart_from_it() -> None:
     document = old(f"<trans-unit><source>{source}</source></trans-unit>")
     assert take_xliff_apart(document, READER).pieces == ["It is {x0} late, {x1} un {x2}-fair."]
     assert targets(translated(document, take_xliff_apart, str)) == [source]
+    source = "<x id='1'/><g id='2'>It</g><x id='3'/><x id='4'/><g id='5'>is</g><x id='6'/>"
+    document = old(f"<trans-unit><source>{source}</source><target></target></trans-unit>")
+    assert take_xliff_apart(document, READER).pieces[0] == "{x0} It {x1}{x2} is {x3}"
+    assert targets(translated(document, take_xliff_apart, str)) == [source]
+
+
+@pytest.mark.parametrize(
+    "line_break",
+    [
+        "<x id='LINE_BREAK' ctype='lb'/>",
+        "<ph id='0' equiv='LINE_BREAK_1' type='fmt' disp='&lt;br/&gt;'/>",
+        "<ph id='0' type='fmt' subType='xlf:lb'/>",
+    ],
+)
+def test_a_line_break_is_between_two_sentences(line_break: str) -> None:
+    source = f"A cat{line_break}A <g id='1'/> dog"
+    document = old(f"<trans-unit><source>{source}</source></trans-unit>")
+    assert take_xliff_apart(document, READER).pieces == ["A cat", "A {x0} dog"]
+    assert targets(translated(document, take_xliff_apart, str)) == [source]
 
 
 @pytest.mark.parametrize(

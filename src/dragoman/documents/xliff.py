@@ -18,6 +18,7 @@ from dragoman.documents.document import (
 )
 from dragoman.documents.languages import check_language
 from dragoman.documents.xliff_marks import (
+    breaks_line,
     is_locked,
     is_untranslated,
     keeps_lines,
@@ -112,6 +113,12 @@ class _File:
             for token in self.tokens[part.opening + 1 : part.closing]
         )
 
+    def first_letter(self, place: int, end: int) -> str:
+        """Return what is read first from one place to another, up to the next placeholder."""
+        tokens = (self.tokens[i] for i in range(place, end))
+        read = (each for each in tokens if each.kind == "text" or _is_placeholder(each))
+        return next((token.raw[0] for token in read), "")
+
     def is_text(self, part: _Part) -> bool:
         """Tell whether there are no tags in an element, and no comments."""
         inside = self.tokens[part.opening + 1 : part.closing]
@@ -183,26 +190,26 @@ def take_xliff_apart(text: str, reader: TextReader) -> Document:
         place += 1
     if not num_units:
         raise DocumentError(1, "no <trans-unit> (XLIFF 1.2) and no <segment> (2.x) is in it")
-    return edit(text, edits, _warn(copies) if copies and 2 * len(copies) >= num_units else "")
+    return edit(text, edits, _warn(file, copies) if 2 * len(copies) >= num_units else "")
 
 
 def _find_copy(file: _File, opening: int, closing: int) -> list[int]:
-    """Return the line of the target of a unit if it is a copy of the source, and nothing if not."""
+    """Return where the target of a unit begins if it is a copy of the source, or else nothing."""
     parts = _parts(file, opening, closing)
     source, target = parts.get("source"), parts.get("target")
     is_copy = source and target and file.inside(source) == file.inside(target) != ""
-    return [file.line(target.opening)] if target and is_copy else []
+    return [target.opening] if target and is_copy else []
 
 
-def _warn(copies: Sequence[int]) -> str:
+def _warn(file: _File, copies: Sequence[int]) -> str:
     """Say that many targets stay that seem to be there for somebody to write over.
 
     A few, such as names, are often the same in both languages.
     """
     more = f", and so are {len(copies) - 1:,} more" if copies[1:] else ""
     return (
-        f"line {copies[0]}: this target is a copy of its source{more}; a copy counts as a "
-        "translation, so empty the target of what is to be translated"
+        f"line {file.line(copies[0])}: this target is a copy of its source{more}; a copy counts "
+        "as a translation, so empty the target of what is to be translated"
     )
 
 
@@ -419,12 +426,13 @@ def _show(file: _File, part: _Part) -> tuple[str, dict[str, _Placeholder]]:
     """
     content, placeholders = file.inside(part), dict[str, _Placeholder]()
     names = unused_names(content)
-    shown = [" "]  # a word ends before the first one
+    shown, last = list[str](), " "
     place = part.opening + 1
     while place < part.closing:
         token, end = file.tokens[place], place
-        if local_name(token) not in _PLACEHOLDERS and token.kind != "void":
+        if not _is_placeholder(token):
             shown.append(token.raw)
+            last = token.raw[-1] if token.kind == "text" else last
         else:
             end = file.end(place)
             raw, name = file.text[file.starts[place] : file.starts[end + 1]], next(names)
@@ -432,11 +440,19 @@ def _show(file: _File, part: _Part) -> tuple[str, dict[str, _Placeholder]]:
                 shown.append(f"<{pair}>{name}</{pair}>")
                 placeholders[name] = _Placeholder(raw)
             else:
-                after, before = shown[-1][-1].isalnum(), file.tokens[end + 1].raw[0].isalnum()
+                after, before = last.isalnum(), file.first_letter(end + 1, part.closing).isalnum()
                 shown.append(" " * after + name + " " * before)
                 placeholders[name] = _Placeholder(raw, after, before)
+                last = " "
         place = end + 1
-    return "".join(shown[1:]), placeholders
+    return "".join(shown), placeholders
+
+
+def _is_placeholder(token: Token) -> bool:
+    """Tell whether an element has its place in a sentence; a line break is between two."""
+    if token.kind == "void":
+        return not breaks_line(token)
+    return local_name(token) in _PLACEHOLDERS
 
 
 def _pair(token: Token) -> str | None:

@@ -33,6 +33,13 @@ def keeps_lines(token: Token) -> bool | None:
     return None if space is None else space == "preserve"
 
 
+def breaks_line(token: Token) -> bool:
+    """Tell whether an element stands for the end of a line, in the words of XLIFF or Angular."""
+    said = read_attributes(token.raw)
+    is_of_angular = said.get("equiv", "").startswith("LINE_BREAK")
+    return is_of_angular or "lb" in (said.get("ctype"), said.get("subtype", "").partition(":")[2])
+
+
 def is_untranslated(token: Token) -> bool | None:
     """Tell whether what is in an element is to stay, if it says so."""
     if token.marked or is_locked(token):
