@@ -221,6 +221,24 @@ def test_line_breaks_that_are_preserved_part_texts(place: str) -> None:
             assert targets.findall(translated(text, take_xliff_apart, str)) == expected
 
 
+@pytest.mark.parametrize(("sign", "space"), [(">", "default"), ("&gt;", "preserve")])
+def test_pairs_in_braces_are_tags_to_the_model(sign: str, space: str) -> None:
+    opening, closing = f"{{b{sign}{{1{sign}", "&lt;1}&lt;b}"
+    unit = f"<trans-unit><source>A {opening}cat{closing} {{2}}.</source></trans-unit>"
+    document = old(f"<group xml:space='{space}'>{unit}</group>")
+    assert take_xliff_apart(document, READER).pieces[:3] == ["A cat {2}.", "A ", "cat"]
+    says = {"A cat {2}.": "Gatto {2} uno.", "cat": "gatto"}
+    turned = translated(document, take_xliff_apart, lambda text: says.get(text, text))
+    assert targets(turned) == [f"{opening}Gatto{closing} {{2}} uno."]
+
+
+def test_what_is_half_a_pair_in_braces_is_a_placeholder_to_the_model() -> None:
+    source = "{i&gt;A {b&gt;cat&lt;b} is&lt;u} here"
+    document = old(f"<trans-unit><source>{source}</source></trans-unit>")
+    assert take_xliff_apart(document, READER).pieces[0] == "{i>A cat is<u} here"
+    assert targets(translated(document, take_xliff_apart, str)) == [source]
+
+
 def test_tags_in_braces_part_no_sentence_and_are_in_no_other_tag() -> None:
     source = "{b&gt;One&lt;b} and {i&gt;two&lt;i} &lt;u&gt;three&lt;/u&gt;."
     document = old(f"<trans-unit><source>{source}</source></trans-unit>")

@@ -67,6 +67,11 @@ _OTHER_STATE = re.compile(
 _UNDONE = ("new", "needs-translation", "initial")
 """States in which a copy of the source is no translation."""
 
+_IN_BRACES = re.compile(
+    r"\{(?P<opening>[\w^]{1,4})(?:&gt;|>) | &lt;(?P<closing>[\w^]{1,4})\}", re.X
+)
+"""Tags around words as Phrase writes them."""
+
 _SHOWN = re.compile(
     rf"""(?P<before>[ ]?) (?:<(?P<pair>[be]pt)>)? (?P<name>{PLACEHOLDER.pattern})
     (?(pair)</(?P=pair)>) (?P<after>[ ]?)""",
@@ -377,11 +382,12 @@ def _translate(file: _File, part: _Part, tag: str, *, reader: TextReader, lines:
     """Translate the content of an element, and write it behind a tag.
 
     Text of a program, whose own tags and escapes are text in XML, is read like any string, and so
-    is one whose lines are to be preserved.
+    is one whose lines are to be preserved, unless it is from Phrase.
     """
     name, inside = _name_in(tag), file.inside(part)
     text = unescape(inside)
-    if file.is_text(part) and (lines or _has_tags(text)):
+    is_string = _has_tags(text) or (lines and not _IN_BRACES.search(inside))
+    if file.is_text(part) and is_string:
         # An XML reader takes no notice of a carriage return that is not written as an entity.
         carriage_return = "\r" if "\r" in inside else "&#13;"
         string = read_choices(text, reader.read_string)
@@ -430,9 +436,11 @@ def _show(file: _File, part: _Part) -> tuple[str, dict[str, _Placeholder]]:
     place = part.opening + 1
     while place < part.closing:
         token, end = file.tokens[place], place
-        if not _is_placeholder(token):
+        if token.kind == "text":
+            shown.append(_show_braces(token.raw, names, placeholders))
+            last = token.raw[-1]
+        elif not _is_placeholder(token):
             shown.append(token.raw)
-            last = token.raw[-1] if token.kind == "text" else last
         else:
             end = file.end(place)
             raw, name = file.text[file.starts[place] : file.starts[end + 1]], next(names)
@@ -446,6 +454,24 @@ def _show(file: _File, part: _Part) -> tuple[str, dict[str, _Placeholder]]:
                 last = " "
         place = end + 1
     return "".join(shown), placeholders
+
+
+def _show_braces(text: str, names: Iterator[str], placeholders: dict[str, _Placeholder]) -> str:
+    """Write those tags in braces that are one of a pair as tags that the model is not shown."""
+    unclosed, pairs = list[re.Match[str]](), dict[int, str]()
+    for found in _IN_BRACES.finditer(text):
+        if found["opening"]:
+            unclosed.append(found)
+        elif unclosed and unclosed[-1]["opening"] == found["closing"]:
+            pairs |= {unclosed.pop().start(): "bpt", found.start(): "ept"}
+
+    def write(found: re.Match[str]) -> str:
+        if (pair := pairs.get(found.start())) is None:
+            return found[0]
+        placeholders[name := next(names)] = _Placeholder(found[0])
+        return f"<{pair}>{name}</{pair}>"
+
+    return _IN_BRACES.sub(write, text)
 
 
 def _is_placeholder(token: Token) -> bool:
