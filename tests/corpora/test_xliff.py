@@ -152,6 +152,13 @@ def test_codes_of_version_2_leave_the_words_as_they_are(tmp_path: Path) -> None:
     assert read(written(tmp_path / "a.xlf", content)) == [("One two, ten", "Uno due.", 3)]
 
 
+def test_tags_around_words_in_braces_are_native_codes(tmp_path: Path) -> None:
+    source, target = "A {b&gt;red{i&gt; cat&lt;i}&lt;b} of {1}, {i&gt;0}.", "{12&gt;Un&lt;12} {1}."
+    path = written(tmp_path / "a.mxliff", document(unit(source, target)))
+
+    assert read(path) == [("A red cat of {1}, {i>0}.", "Un {1}.", 3)]
+
+
 def test_what_nobody_translated_or_confirmed_is_counted_as_empty(tmp_path: Path) -> None:
     version_1 = document(
         unit("cat", "gatto", state="translated"),

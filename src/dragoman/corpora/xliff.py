@@ -1,5 +1,6 @@
 """Sentence pairs from XLIFF 1.2 and 2, in constant memory."""
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
@@ -19,6 +20,11 @@ UNCONFIRMED_IN = {
     "m:confirmed": ("0",),
 }
 """The same in memoQ and Phrase, by the attributes of a unit, in small letters."""
+
+TAGS_IN_BRACES = re.compile(
+    r"\{(?:[biu_^]{1,4}|\d{1,4})>(?![^{}\s<]*\}) | <(?:[biu_^]{1,4}|\d{1,4})\}", re.VERBOSE
+)
+"""Tags around words as Phrase writes them, which are native codes; `{1}` is a placeholder."""
 
 CONFIRMED_IN_TRADOS = ("Translated", "ApprovedTranslation", "ApprovedSignOff")
 
@@ -91,8 +97,9 @@ class _Document(UnitReader):
             (unit.line, words(source), "" if drafts else words(target))
         ]
         for line, text, translation in pairs:
-            written = translation if is_confirmed else ""
-            yield Unit(line, [Text(of_source, text), Text(of_target, written)])
+            sides = (text, translation if is_confirmed else "")
+            source_text, target_text = (TAGS_IN_BRACES.sub("", side) for side in sides)
+            yield Unit(line, [Text(of_source, source_text), Text(of_target, target_text)])
 
 
 def _drafts(definitions: Element) -> set[str]:
