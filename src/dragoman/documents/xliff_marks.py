@@ -22,6 +22,11 @@ def local_name(token: Token) -> str:
     return token.name.rpartition(":")[2]
 
 
+def name_in(tag: str) -> str:
+    """Return the name of an element with its prefix, as it was written."""
+    return tag.lstrip()[1:].rstrip(">").split(maxsplit=1)[0]
+
+
 def read_attributes(tag: str) -> Mapping[str, str]:
     """Read the attributes of a tag, by names in small letters."""
     return {name.lower(): double or single for name, double, single in _ATTRIBUTE.findall(tag)}
