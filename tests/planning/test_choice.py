@@ -69,6 +69,7 @@ def test_an_update_is_a_power_of_two_that_leaves_room_for_many(
         (7, 4_900_000, 0.1, "the text is seen 7 times"),
         (8, 4_900_000, 0.15, "the text is seen 8 times"),
         (15, 4_900_000, 0.2, "the text is seen 15 times"),
+        (40, 4_900_000, 0.3, "the text is seen 40 times"),
         (7, 5_000_000, 0.1, "the text is seen 7 times"),
         (8, 5_000_000, 0.3, "10 parameters for each token of the text"),
     ],

@@ -41,9 +41,9 @@ UPDATES = 3000
 which were chosen by trying, make 3,200 to 7,500."""
 
 OFTEN = 8.0
-DROPOUTS = ((15.0, 0.2), (OFTEN, 0.15), (0.0, 0.1))
+DROPOUTS = ((40.0, 0.3), (15.0, 0.2), (OFTEN, 0.15), (0.0, 0.1))
 """(repetitions, rate): each rate from so many repetitions on, as in the recipes; text that is seen
-often must not look the same."""
+often must not look the same. For 40 and more see the same log, 2026-12-01."""
 
 MANY_PARAMETERS, DROPOUT_OF_MANY = 10.0, 0.3
 """From so many parameters on for each target token of a text that is seen often, this rate (the
