@@ -260,8 +260,8 @@ def test_several_trainings_share_the_time_and_the_memory(
 ) -> None:
     three = Shares(("cpu", "cpu", "cpu"), turns=1.5)  # of three on two processors
 
-    alone = planned(4.0)
-    made = make_plan(given(pairs), 6.0, lambda message: None, three)
+    alone = planned(1.5)
+    made = make_plan(given(pairs), 2.25, lambda message: None, three)
 
     assert made.recipe == alone.recipe
     assert made.minutes == pytest.approx(1.5 * alone.minutes)
@@ -269,8 +269,8 @@ def test_several_trainings_share_the_time_and_the_memory(
     possible = [Candidate("small", 10**4), Candidate("tiny", 10**3)]
     monkeypatch.setattr(plan, "candidates", lambda size: possible)
     monkeypatch.setattr(plan, "room_mib", lambda: 2 * made.peak_mib / 3)
-    assert planned(4.0).recipe["model"]["preset"] == "small"
-    made = make_plan(given(pairs), 6.0, lambda message: None, three)
+    assert planned(1.5).recipe["model"]["preset"] == "small"
+    made = make_plan(given(pairs), 2.25, lambda message: None, three)
     assert made.why["model.preset"] == "memory is too small for small"
     with pytest.raises(PlanError, match=r": 1\.0 minutes go by .* --minutes 2 may be enough$"):
         make_plan(given(pairs), 0.75, lambda message: None, three)

@@ -20,6 +20,7 @@ from dragoman.pipeline.run_directory import MARK, RECIPE_FILE, RunError, claim, 
 from dragoman.planning import plan
 from dragoman.planning.planned_run import PLAN_FILE, plan_run, sizes_of
 from dragoman.planning.rehearsal import Rehearsal
+from dragoman.planning.shares import Shares
 from dragoman.recipe import Recipe
 
 from .test_plan import REHEARSAL
@@ -58,6 +59,18 @@ def rehearsals(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 
 def planned(given: dict[str, Any], run: Path, minutes: float | None = None) -> Recipe:
     return plan_run(given, run, minutes, lambda message: None)
+
+
+def test_a_plan_for_one_model_is_not_that_of_several(
+    given: dict[str, Any], rehearsals: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    planned(given, tmp_path / "run", 3.0)
+    planned(given, tmp_path / "run", 3.0)
+    num_rehearsals = len(rehearsals)
+
+    plan_run(given, tmp_path / "run", 3.0, lambda message: None, Shares(("cpu", "cpu", "cpu"), 1.5))
+
+    assert len(rehearsals) > num_rehearsals
 
 
 def test_what_a_recipe_says_stays_and_the_rest_is_planned(
