@@ -42,7 +42,7 @@ class _KeptPlan:
 
     for_minutes: float
     turns: float = 1.0
-    """How many times as long as one training they allow, as several were planned."""
+    """How many trainings of one share were to take these minutes, one after another."""
 
     text: dict[str, str]
     """Checksums of the files."""
