@@ -193,6 +193,19 @@ def test_an_answer_that_comes_late_never_overwrites_a_newer_one(
         expect(page.locator("#translation")).to_have_text("the second dog")
 
 
+def test_nothing_can_be_pressed_in_vain_before_the_server_has_answered(
+    page: Page, address: str
+) -> None:
+    held = hold(page, "**/frontend/settings")
+    page.goto(address)
+    swap, others = page.get_by_label("Swap the languages"), page.locator("button:not(#theme)")
+
+    assert [button.is_disabled() for button in others.all()] == [True] * others.count()
+
+    let_through(page, held)
+    expect(swap).to_be_enabled()
+
+
 def test_swapping_the_languages_keeps_a_text_that_is_not_translated_yet(
     page: Page, address: str
 ) -> None:
@@ -297,21 +310,33 @@ def test_a_browser_that_keeps_nothing_still_translates(page: Page, address: str)
 
 
 def test_words_that_are_offered_late_do_not_take_the_caret_away(page: Page, address: str) -> None:
-    held: list[Any] = []
-
-    def hold(route: Any) -> None:
-        held.append(route)
-
-    page.route("**/api/v1/ways", hold)
+    held = hold(page, "**/api/v1/ways")
     page.goto(address)
     page.locator("#source").fill("The cat")
     expect(page.locator("#translation .word")).not_to_have_count(0)
     page.locator("#translation .word").first.click()
     page.locator("#source").focus()
-    held[0].continue_()
+    let_through(page, held)
 
     expect(page.locator("#ways li")).not_to_have_count(0)
     expect(page.locator("#source")).to_be_focused()
+
+
+def hold(page: Page, address: str) -> list[Route]:
+    """Let requests to an address wait, in the order in which they are made."""
+    held: list[Route] = []
+
+    def keep(route: Route) -> None:
+        held.append(route)
+
+    page.route(address, keep)
+    return held
+
+
+def let_through(page: Page, held: list[Route]) -> None:
+    while not held:
+        page.wait_for_timeout(10)
+    held.pop(0).continue_()
 
 
 def answer_with(page: Page, source: str, *candidates: tuple[str, list[str]], way: str) -> None:
@@ -429,20 +454,14 @@ def test_a_file_is_translated_and_downloaded(page: Page, address: str, tmp_path:
 def test_a_file_chosen_before_the_server_has_answered_can_be_translated(
     page: Page, address: str
 ) -> None:
-    waiting: list[Route] = []
-
-    def hold(route: Route) -> None:
-        waiting.append(route)
-
-    page.route("**/frontend/settings", hold)
-    with page.expect_request("**/frontend/settings"):
-        page.goto(address)
+    held = hold(page, "**/frontend/settings")
+    page.goto(address)
     page.locator("#file").set_input_files(
         {"name": "letter.txt", "mimeType": "text/plain", "buffer": b"The cat."}
     )
     expect(page.locator("#translate-file")).to_be_disabled()
 
-    waiting.pop().continue_()
+    let_through(page, held)
 
     page.locator("#translate-file").click()
     expect(page.get_by_role("link", name="Download letter.it.txt")).to_be_visible()
@@ -451,12 +470,7 @@ def test_a_file_chosen_before_the_server_has_answered_can_be_translated(
 def test_files_are_translated_one_after_the_other_into_the_language_chosen_when_sent(
     page: Page, copier: tuple[Copier, ServedModel]
 ) -> None:
-    waiting: list[Route] = []
-
-    def hold(route: Route) -> None:
-        waiting.append(route)
-
-    page.route("**/translate_file", hold)
+    held = hold(page, "**/translate_file")
     button, status = page.locator("#translate-file"), page.locator("#file-status")
     with serving([copier[1], changed(copier[1], target="fr")]) as url:
         page.goto(url)
@@ -464,18 +478,18 @@ def test_files_are_translated_one_after_the_other_into_the_language_chosen_when_
             page.locator("#file").set_input_files(
                 {"name": name, "mimeType": "text/plain", "buffer": b"the cat"}
             )
+            expect(button).to_have_js_property("disabled", False)  # the server has answered
             button.focus()
             page.keyboard.press("Enter")
             expect(status).to_have_text("Translating…")
         page.locator("#target-language").select_option("fr")
         button.focus()
-        assert len(waiting) == 1  # the second file can be sent when the first one is there
         expect(button).to_be_focused()
-        waiting.pop().continue_()
-
+        let_through(page, held)
         with page.expect_download() as download:
             status.get_by_role("link", name="Download first.it.txt").click()
         assert download.value.suggested_filename == "first.it.txt"
+        assert held == []  # the second file can be sent now that the first one is there
         button.click()
         expect(status).to_have_text("Translating…")
 
