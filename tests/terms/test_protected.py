@@ -40,6 +40,7 @@ def found_in(text: str) -> list[tuple[str, str]]:
         *("%q", "%B", "%1$S", "%1$tY", "%'d", "%,.2f", "%1$,d", "%-H"),
         *("{}", "{{{name}}}", "{ $name }", "{ -brand }", "{0, number}", "{0:d MMMM yyyy}"),
         "{0:d 'de' MMMM}",
+        *("@count", "@maria.rossi", "@scope/name-2", "%title", ":attribute", ":max_2", ":thumbs-up:"),
     ],
 )
 def test_placeholders_are_found_whole(placeholder: str) -> None:
@@ -62,7 +63,7 @@ def test_tags_of_phrase_are_kept_and_the_words_between_them_are_not() -> None:
     assert found_in("file<12}.") == [("placeholder", "<12}")]
     for text in ("{x>0}", "{i>0}"):
         assert found_in(text) == [("placeholder", text)]
-    assert found_in("%argument") == []
+    assert found_in("%argument") == [("placeholder", "%argument")]
 
 
 @pytest.mark.parametrize(
@@ -86,7 +87,7 @@ def test_addresses_are_found_without_the_punctuation_behind_them(address: str) -
     "path", ["/etc/hosts", "/home/j\u00fcrgen/.config/", "~/.bashrc", "../a-b/c++", "C:/x"]
 )
 def test_paths_are_found_without_the_punctuation_behind_them(path: str) -> None:
-    for text in (path, f"See {path}.", f"({path}), or", f'"{path}"', f"--to={path}"):
+    for text in (path, f"See {path}.", f"({path}), or", f"[{path}]", f'"{path}"', f"--to={path}"):
         assert found_in(text) == [("address", path)]
 
 
@@ -243,6 +244,13 @@ def test_a_share_in_turkish_is_no_placeholder() -> None:
         "a {b, c} d",
         "It costs $",
         "me @ home",
+        "Amig@s",
+        "now:later",
+        "at :30",
+        "start[:end]",
+        "note :Deprecated",
+        "a :) b ::before",
+        "50 %ige",
         "%",
         "x_y",
         "e.g. a",

@@ -87,6 +87,10 @@ _PLACEHOLDER = r"""
   | (?<!\d)(?<!\d[ \u00a0])%(?!'s)(?:(?:-(?=\d)|[',]){CONVERSION}|-[A-Z]){NO_WORD}
                                                     # %-5.2f, %'d, %-H, but not in 50%-a and %'s
   | %L?{NUMBERED}{NO_WORD}                           # %1
+  | (?<!\d)(?<!\d[ \u00a0])%(?![sd])[a-z][a-z_]{3,}(?!{WORD}|%)  # %title of Drupal, not %sTitle%s
+  | (?<!{WORD})(?<![@./+-])@[A-Za-z]{WORD}+(?:[./-]{WORD}+)*+       # @count, @name-of.somebody
+  | (?<![^\s({"'\u2018\u201c\u00ab<>{UNSPACED}])
+    (?: :[a-z][a-z0-9_+-]+: | :[a-z][a-z0-9_]+(?![\w:]) )           # :smile:, :attribute of Laravel
   | \$[A-Za-z_]{WORD}*                               # $name
   | (?<!{WORD})__{WORD}+__(?!{WORD})                 # __name__
   | &[A-Za-z][\w.-]*;                                # &name; of XML, but for those that HTML knows
