@@ -43,6 +43,9 @@ UNIT = "<xliff version='1.2'><trans-unit><source>{}</source></trans-unit></xliff
             + "\n\n"
             + "".join(f"[a{i}]: /a\n" for i in range(5_000)),
         ),
+        (".json", '{"a": ["a", ' + '"A cat", ' * 20_000 + '"b"]}'),
+        (".json", '{"a": "' + "A cat | " * 20_000 + "{ " * 20_000 + " " * 20_000 + '"}'),
+        (".json", '{"a": "' + "[" * 20_000 + "1," * 20_000 + " A cat|" + '"}'),
         (".html", "<p>A cat. <b>A dog</b>" * 5_000),
     ],
 )

@@ -40,7 +40,16 @@ def found_in(text: str) -> list[tuple[str, str]]:
         *("%q", "%B", "%1$S", "%1$tY", "%'d", "%,.2f", "%1$,d", "%-H"),
         *("{}", "{{{name}}}", "{ $name }", "{ -brand }", "{0, number}", "{0:d MMMM yyyy}"),
         "{0:d 'de' MMMM}",
-        *("@count", "@maria.rossi", "@scope/name-2", "%title", ":attribute", ":max_2", ":thumbs-up:"),
+        *(
+            "@count",
+            "@maria.rossi",
+            "@scope/name-2",
+            "%title",
+            ":attribute",
+            ":max_2",
+            ":thumbs-up:",
+        ),
+        *("$t(a.cat, {'count': 2})", "@:a.cat", "@.lower:cat", "@:{'a cat'}"),
     ],
 )
 def test_placeholders_are_found_whole(placeholder: str) -> None:

@@ -19,6 +19,7 @@ from dragoman.markup.text_reader import TextReader
 
 PARQUET = ".parquet"
 PAIRS = ".tsv"
+JSON = ".json"
 
 
 def choose_format(
@@ -137,12 +138,12 @@ def check_names_of_records(paths: tuple[Path, ...], output: Path | None) -> None
         UsageError: a name is that of another format.
     """
     for path in paths:
-        if path.suffix.lower() in DOCUMENT_FORMATS:
+        if path.suffix.lower() in DOCUMENT_FORMATS.keys() - {JSON}:  # which may have JSON lines
             raise UsageError(f"{path}: a document has no fields; leave out --field")
     if output is None:
         return
     is_parquet = any(path.suffix.lower() == PARQUET for path in paths)
-    endings = (PARQUET,) if is_parquet else (*JSON_LINES, ".json")
+    endings = (PARQUET,) if is_parquet else (*JSON_LINES, JSON)
     if output.suffix.lower() in {*JSON_LINES, *OTHER_FORMATS}.difference(endings):
         raise UsageError(
             f"{output}: records are written in the format in which they are read; let the name end "

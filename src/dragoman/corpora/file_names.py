@@ -32,7 +32,10 @@ _PAIRS_FROM = {
         "the same number, and name them as source and target of a recipe"
     ),
     (".parquet",): "put it into a directory of its own and write hf: before the name of that",
-    (".json",): "write each record on a line of its own (.jsonl), as jq -c '.[]' does with a list",
+    (".json", ".arb"): (
+        "write each record on a line of its own (.jsonl), as jq -c '.[]' does with a list; two "
+        "catalogues of messages make a .po file, as json2po -t en.json it.json it.po does"
+    ),
     (".xz", ".bz2"): "unpack it, or compress what is in it with gzip or zstd",
     (".zip", ".7z", ".rar", ".tar", ".tgz"): (
         "unpack it and name the file in it; a corpus of OPUS has two plain files, which are source "

@@ -71,6 +71,7 @@ def _of_office(media_type: str) -> DocumentFormat:
 _PAGE = DocumentFormat(_InModule("page:Page"), "text/html")
 _PO = DocumentFormat(_InModule("gettext:take_po_apart"), "text/x-gettext-translation")
 _XLIFF = DocumentFormat(_InModule("xliff:take_xliff_apart"), "application/xliff+xml")
+_JSON = DocumentFormat(_InModule("json_messages:take_json_apart"), "application/json")
 
 _MARKDOWN = DocumentFormat(_InModule("markdown:take_markdown_apart"), "text/markdown")
 
@@ -93,6 +94,8 @@ DOCUMENT_FORMATS = {
     ".mqxliff": _XLIFF,
     ".mxliff": _XLIFF,
     ".txlf": _XLIFF,
+    ".json": _JSON,
+    ".arb": _JSON,
     ".docx": _of_office(f"{_OPEN_XML}.wordprocessingml.document"),
     ".pptx": _of_office(f"{_OPEN_XML}.presentationml.presentation"),
     ".xlsx": _of_office(f"{_OPEN_XML}.spreadsheetml.sheet"),

@@ -1,7 +1,7 @@
 """Gettext's PO files: what has no translation gets one, marked as fuzzy, as nobody confirmed it."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -26,6 +26,7 @@ from dragoman.documents.document import (
     read_between,
 )
 from dragoman.documents.languages import check_language
+from dragoman.documents.message import read_message
 from dragoman.languages.scripts import EAST_ASIAN_CHARACTER, SENTENCE_ENDS
 from dragoman.markup.passage import Passage
 from dragoman.markup.text_reader import TextReader
@@ -145,13 +146,7 @@ class _Writer:
         if len(accelerators) == 1:
             write = partial(_accelerate, sign=accelerators[0][0], letter=accelerators[0][1])
             return Rewritten(self._read(_ACCELERATOR.sub(r"\2", text)), write)
-        return read_between(_COLUMN.split(text), self._read_column)
-
-    def _read_column(self, text: str) -> Passage:
-        """Take a text apart with its line breaks as escapes, which stay where they are."""
-        if "\\" in text:  # it has escapes of its own
-            return self.reader.read_string(text)
-        return Rewritten(self.reader.read_string(text.translate(_BREAKS)), _with_breaks)
+        return read_between(_COLUMN.split(text), partial(read_message, reader=self.reader))
 
 
 def _accelerate(text: str, sign: str, letter: str) -> str:
@@ -173,15 +168,6 @@ def _without_codes(text: str) -> str:
     pieces = cut_at_terms(text, find_protected(text))
     pieces[1::2] = [" " * len(kept) for kept in pieces[1::2]]
     return _TAG.sub(lambda tag: " " * len(tag[0]), "".join(pieces))
-
-
-_BREAKS: Mapping[int, str] = str.maketrans({"\n": r"\n", "\r": r"\r", "\t": r"\t"})
-
-
-def _with_breaks(text: str) -> str:
-    for character, escaped in _BREAKS.items():
-        text = text.replace(escaped, chr(character))
-    return text
 
 
 def _write(translation: str, line_break: str) -> str:

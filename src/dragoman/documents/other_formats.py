@@ -12,7 +12,6 @@ SAVED_AS = {
 
 _TO_PO = {
     ".ini": "ini2po",
-    ".json": "json2po",
     ".php": "php2po",
     ".rc": "rc2po",
     ".resx": "resx2po",

@@ -91,6 +91,7 @@ _PLACEHOLDER = r"""
   | (?<!{WORD})(?<![@./+-])@[A-Za-z]{WORD}+(?:[./-]{WORD}+)*+       # @count, @name-of.somebody
   | (?<![^\s({"'\u2018\u201c\u00ab<>{UNSPACED}])
     (?: :[a-z][a-z0-9_+-]+: | :[a-z][a-z0-9_]+(?![\w:]) )           # :smile:, :attribute of Laravel
+  | \$t\([^()\n]*\) | @(?:\.[a-z]+)?:(?:\{[^{}]*\}|[\w.-]*\w)  # $t(cat) of i18next, @:cat of Vue
   | \$[A-Za-z_]{WORD}*                               # $name
   | (?<!{WORD})__{WORD}+__(?!{WORD})                 # __name__
   | &[A-Za-z][\w.-]*;                                # &name; of XML, but for those that HTML knows
