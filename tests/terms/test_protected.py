@@ -49,6 +49,7 @@ def found_in(text: str) -> list[tuple[str, str]]:
             ":max_2",
             ":thumbs-up:",
         ),
+        *("$NAME$", "%%name%%", "*|FNAME|*", "*|IF:A CAT|*"),
         *("$t(a.cat, {'count': 2})", "@:a.cat", "@.lower:cat", "@:{'a cat'}"),
     ],
 )
@@ -62,6 +63,7 @@ def test_placeholders_are_found_whole(placeholder: str) -> None:
         assert found_in(text) == [("placeholder", placeholder)]
     assert found_in("50%%") == [("number", "50"), ("placeholder", "%%")]
     assert found_in("100 %%% of it") == [("number", "100")]
+    assert [found for _, found in found_in("$cat$dog$")] == ["$cat", "$dog$"]
 
 
 def test_tags_of_phrase_are_kept_and_the_words_between_them_are_not() -> None:

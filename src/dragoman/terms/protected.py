@@ -76,6 +76,7 @@ _PLACEHOLDER = r"""
   | \{\s*[$-][\w.-]+\s*\}                            # { $name }, { -brand } of Fluent
   | \{\s*\w+\s*,\s*(?:number|date|time)\b[^{}]*\}    # {0, number}, {day, date, short}
   | \{\d+:(?!\s*['\"])[^{}|]*\}                      # {0:d 'de' MMMM}, but not {1: 'one', 2: 'two'}
+  | (?<!%)%%[A-Za-z_]{WORD}+%%(?!%) | \*\|[A-Z][^|*\n]{0,80}\|\*  # %%name%%, *|NAME|* of mails
   | (?<!%)%%(?!%)                                    # the sign of per cent, for printf
   | %\([^()\s]+\)[-#0+]{0,5}[\d.]{0,9}[a-zA-Z]      # %(name)s, %(share).1f
   | (?<!{WORD})%[A-Za-z_][\w.-]{2,40}%(?![\w%])     # %name%, but not %s%%
@@ -92,7 +93,7 @@ _PLACEHOLDER = r"""
   | (?<![^\s({"'\u2018\u201c\u00ab<>{UNSPACED}])
     (?: :[a-z][a-z0-9_+-]+: | :[a-z][a-z0-9_]+(?![\w:]) )           # :smile:, :attribute of Laravel
   | \$t\([^()\n]*\) | @(?:\.[a-z]+)?:(?:\{[^{}]*\}|[\w.-]*\w)  # $t(cat) of i18next, @:cat of Vue
-  | \$[A-Za-z_]{WORD}*                               # $name
+  | \$[A-Za-z_]{WORD}*+(?:\$(?!{WORD}))?             # $name, $NAME$ of extensions of browsers
   | (?<!{WORD})__{WORD}+__(?!{WORD})                 # __name__
   | &[A-Za-z][\w.-]*;                                # &name; of XML, but for those that HTML knows
 """
