@@ -1,12 +1,17 @@
 """An update depends on its tokens, not on how they are cut into batches."""
 
 import math
+from contextlib import nullcontext
 from itertools import pairwise
 
 import pytest
 import torch
+import torch.distributed as dist
 from torch import Tensor
+from torch.distributed import HashStore  # type: ignore[attr-defined]
+from torch.nn.parallel import DistributedDataParallel
 
+from dragoman.errors import DragomanError
 from dragoman.model.config import TransformerConfig
 from dragoman.model.transformer import Transformer
 from dragoman.training.averaging import weights_of
@@ -16,6 +21,7 @@ from dragoman.training.step import (
     MicroBatch,
     add_gradients,
     add_gradients_at_once,
+    rehearse,
     update,
 )
 
@@ -90,6 +96,23 @@ def test_what_is_frozen_or_idle_is_no_obstacle_to_adding_gradients_all_at_once()
 
     for ours, theirs in zip(other.parameters(), one.parameters(), strict=True):
         torch.testing.assert_close(ours.grad, theirs.grad)
+
+
+@pytest.mark.parametrize("frozen", [False, True])
+def test_what_has_no_part_in_the_loss_is_named_before_several_processes_wait_for_it(
+    frozen: bool,
+) -> None:
+    model = objective()
+    idle = torch.nn.Parameter(torch.ones(3), requires_grad=not frozen)
+    model.transformer.register_parameter("idle", idle)
+    optimizers = Optimizers(torch.optim.SGD(model.parameters(), lr=0.0))
+    refused = pytest.raises(DragomanError, match=r"no part .*: loss\.transformer\.idle; freeze")
+    dist.init_process_group("gloo", store=HashStore(), rank=0, world_size=1)
+    try:
+        with nullcontext() if frozen else refused:
+            rehearse(DistributedDataParallel(model), MicroBatch(*sentences()), optimizers)
+    finally:
+        dist.destroy_process_group()
 
 
 @pytest.mark.parametrize("cuts", [[0, 6], [0, 2, 6], [0, 1, 5, 6]])

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
 from dragoman.corpora.batch import Batch
+from dragoman.errors import DragomanError
 from dragoman.training.distributed import sum_over_ranks, world_size
 from dragoman.training.optimizer import Optimizers
 from dragoman.training.parallelism import whole, without_gradient_sync
@@ -137,7 +138,18 @@ def rehearse(objective: nn.Module, micro_batch: MicroBatch, optimizers: Optimize
     arrived. Where in a bucket a gradient lies decides in which order three or more processes add it
     up: the first update of a resumed run would be rounded differently from that of a run that never
     stopped.
+
+    Raises:
+        DragomanError: a parameter has no part in the loss, so that DDP would wait for its gradient.
     """
-    if isinstance(objective, DistributedDataParallel):
-        add_gradients(objective, micro_batch, world_size())
-        optimizers.forget_gradients()
+    if not isinstance(objective, DistributedDataParallel):
+        return
+    add_gradients(objective, micro_batch, 1.0)
+    parameters = objective.module.named_parameters()
+    idle = [name for name, p in parameters if p.requires_grad and p.grad is None]
+    if idle:
+        raise DragomanError(
+            f"several processes cannot train what has no part in the loss: {', '.join(idle)}; "
+            'freeze it with requires_grad_(False), or set training.parallelism = "fsdp"'
+        )
+    optimizers.forget_gradients()
