@@ -124,6 +124,7 @@ def test_quotation_marks_that_csv_leaves_are_text(tmp_path: Path) -> None:
         ),
         *(" source \tTarget", "Source text\tTarget text", "Source (en)\tTarget (it)"),
         *("source_en\ttarget_it", "Termine\tTraduzione", "Quelle\tZiel"),
+        *("English term\tItalian term", "EN Term\tIT Term", "Source term (EN)\tTarget term (IT)"),
     ],
 )
 def test_a_heading_may_have_names_or_roles(tmp_path: Path, names: str) -> None:

@@ -11,13 +11,15 @@ from dragoman.languages.codes import base_language, language_name, names_languag
 
 ROLES = (
     *(("source", "target"), ("source", "translation"), ("src", "trg"), ("src", "tgt")),
-    *(("term", "translation"), ("source term", "target term"), ("source text", "target text")),
+    *(("term", "translation"), ("terme", "traduction"), ("termine", "traduzione")),
     *(("quelle", "ziel"), ("ausgangstext", "zieltext"), ("begriff", "übersetzung")),
-    *(("source", "cible"), ("terme", "traduction"), ("termine", "traduzione")),
+    ("source", "cible"),
 )
 
-_IN_BRACKETS = re.compile(r"\([^)]*\)$")
-"""A region or a language, as in `English (UK)` or `Source (en)`."""
+_BESIDE_A_NAME = re.compile(
+    r"(?<!\s)(?:\s+(?:term|text|sentence|word)s?)?\s*(?:\([^()]*\))?\Z", re.IGNORECASE
+)
+"""What the column has, a region or a language, as in `English terms (UK)` and `Source (en)`."""
 
 NEARLY_ALL, FEWEST_CELLS = 0.9, 3
 """What share of the texts with quotation marks, and how many, must look like quoted cells."""
@@ -111,7 +113,7 @@ def is_heading(pair: Pair, languages: tuple[str, str], *, is_below_titles: bool 
     """
     if pair.line > 2 and not is_below_titles:  # noqa: PLR2004
         return False
-    names = [_IN_BRACKETS.sub("", text.strip()).strip() for text in pair[:2]]
+    names = [_BESIDE_A_NAME.sub("", text.strip()) for text in pair[:2]]
     return tuple(map(base_language, names)) in ROLES or any(
         all(map(names_language, names, order)) for order in (languages, languages[::-1])
     )
