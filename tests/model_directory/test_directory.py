@@ -191,7 +191,7 @@ def test_the_new_names_of_a_model_are_flushed_to_the_disk(
 
 
 def test_a_model_replaces_an_earlier_one_and_leaves_other_files(saved: Path) -> None:
-    for name in ("README.md", "tokenizer_notes.txt"):
+    for name in ("README.md", "tokenizer_notes.txt", "tokenizer.mine.model"):
         (saved / name).write_text("about")
     (saved / "tokenizer.marian").write_text("of the earlier model")
     (saved / ".saving").mkdir()
@@ -203,6 +203,7 @@ def test_a_model_replaces_an_earlier_one_and_leaves_other_files(saved: Path) -> 
         "README.md",
         "model.safetensors",
         "model.toml",
+        "tokenizer.mine.model",
         "tokenizer.source.words",
         "tokenizer.target.words",
         "tokenizer_notes.txt",

@@ -32,7 +32,7 @@ from dragoman.model_directory.weights import (
     check_weights,
     explaining_damage,
 )
-from dragoman.tokenizers.pair import TYPES, TokenizerPair
+from dragoman.tokenizers.pair import TokenizerPair, possible_files
 from dragoman.tokenizers.tokenizer import TokenizerError
 
 if TYPE_CHECKING:
@@ -211,9 +211,9 @@ def save_model(
         flush(staging / name)
     for name in names:
         (staging / name).replace(directory / name)
-    for path in directory.glob("tokenizer*"):
-        if path.suffix in TYPES and path.name not in tokenizer_names:
-            path.unlink()  # of an earlier model
+    for path in possible_files(directory):
+        if path.name not in tokenizer_names:
+            path.unlink(missing_ok=True)  # of an earlier model
     staging.rmdir()
     flush(directory)
     return description

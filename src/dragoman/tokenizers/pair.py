@@ -43,9 +43,8 @@ class TokenizerPair:
         pair are removed.
         """
         directory.mkdir(parents=True, exist_ok=True)
-        for suffix in TYPES:
-            for stale in _files(directory, suffix):
-                stale.unlink(missing_ok=True)
+        for stale in possible_files(directory):
+            stale.unlink(missing_ok=True)
         suffix = next(end for end, kind in TYPES.items() if isinstance(self.source, kind))
         both, source, target = _files(directory, suffix)
         if self.joint:
@@ -78,6 +77,11 @@ class TokenizerPair:
             )
         tokenizer = load(both)
         return cls(tokenizer, tokenizer)
+
+
+def possible_files(directory: Path) -> list[Path]:
+    """Name the files that tokenizers of any kind have in a directory."""
+    return [path for suffix in TYPES for path in _files(directory, suffix)]
 
 
 def _files(directory: Path, suffix: str) -> tuple[Path, Path, Path]:
