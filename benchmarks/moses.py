@@ -31,9 +31,10 @@ if __name__ == "__main__":
     parser.add_argument("pairs", type=Path, help="the test set: source TAB reference")
     args = parser.parse_args()
     references = [
-        line.split("\t")[1] for line in args.pairs.read_text(encoding="utf-8").splitlines()
+        line.split("\t")[1]
+        for line in args.pairs.read_text(encoding="utf-8").removesuffix("\n").split("\n")
     ]
-    translations = args.translations.read_text(encoding="utf-8").splitlines()
+    translations = args.translations.read_text(encoding="utf-8").removesuffix("\n").split("\n")
     metric = BLEU(tokenize="none", force=True)  # it warns of split text
     found = metric.corpus_score(
         split(translations, args.language), [split(references, args.language)]
